@@ -1,0 +1,98 @@
+/**
+ * Hazards: structured facts about one stream program, found by the engine. A rule words a hazard and offers the fix; a
+ * hazard itself carries no text.
+ */
+import type { BlockId, EventId, StepIndex, StreamId } from '../program/program.ts';
+
+export type Hazard =
+  | OrderHazard
+  | LifetimeHazard
+  | UnjoinedEscape
+  | UnrecordedWait
+  | ReversedWait
+  | RedundantRecordStream
+  | HostHazard;
+
+/** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
+export interface OrderHazard {
+  readonly kind: 'order';
+  readonly conflict: 'read-after-write' | 'write-after-read' | 'write-after-write';
+  readonly block: BlockId;
+  /** Overlap in bytes, `end` exclusive; undefined: the whole block. */
+  readonly start?: number;
+  readonly end?: number;
+  readonly first: StepIndex;
+  readonly firstStream: StreamId;
+  readonly second: StepIndex;
+  readonly secondStream: StreamId;
+  /** Waits of the second stream (or the host) for the first that exist but cover too little: what the reader tried. */
+  readonly nearest: readonly StepIndex[];
+}
+
+/** The last reference goes while another stream may still use the block, and its pool can hand it out again. */
+export interface LifetimeHazard {
+  readonly kind: 'lifetime';
+  readonly block: BlockId;
+  readonly allocatedOn: StreamId;
+  readonly allocation: StepIndex;
+  readonly release: StepIndex;
+  /** The last use on a stream that the allocating stream is not after. */
+  readonly use: StepIndex;
+  readonly useStream: StreamId;
+  /** The allocation (or `outside` step) that can get, or got, the block. */
+  readonly reuse: StepIndex;
+  /** The block that really got overlapping addresses; undefined: the reuse is possible, not seen. */
+  readonly nextBlock?: BlockId;
+}
+
+/** A tensor is handed to a receiver whose stream is not after the work that makes it. */
+export interface UnjoinedEscape {
+  readonly kind: 'unjoined';
+  readonly block: BlockId;
+  readonly write: StepIndex;
+  readonly writeStream: StreamId;
+  readonly escape: StepIndex;
+  readonly escapeStream: StreamId;
+}
+
+/** A wait (of a stream or the host) for an event without any record issued before. */
+export interface UnrecordedWait {
+  readonly kind: 'unrecorded';
+  readonly event: EventId;
+  readonly wait: StepIndex;
+}
+
+/**
+ * A wait that orders nothing that is needed, while an order hazard exists that the same wait with its two streams
+ * swapped, or moved after the first access, would settle.
+ */
+export interface ReversedWait {
+  readonly kind: 'reversed';
+  readonly event: EventId;
+  readonly record: StepIndex;
+  readonly wait: StepIndex;
+  /** `swapped`: the streams are the wrong way round; `early`: the record comes before the work it should cover. */
+  readonly how: 'swapped' | 'early';
+  /** The order hazards that it should have settled, as (first, second) steps. */
+  readonly settles: readonly (readonly [StepIndex, StepIndex])[];
+}
+
+/** A record_stream that cannot change anything. */
+export interface RedundantRecordStream {
+  readonly kind: 'redundant-record-stream';
+  readonly call: StepIndex;
+  readonly block: BlockId;
+  readonly why: 'allocating-stream' | 'joined-before-release';
+  /** The join (wait or host wait) that makes it needless. */
+  readonly join?: StepIndex;
+}
+
+/** Host and device touch one host buffer without an order. */
+export interface HostHazard {
+  readonly kind: 'host';
+  readonly conflict: 'host-read-before-copy-done' | 'host-write-during-copy';
+  readonly block: BlockId;
+  readonly first: StepIndex;
+  readonly firstStream: StreamId;
+  readonly second: StepIndex;
+}

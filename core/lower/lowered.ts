@@ -1,0 +1,56 @@
+/**
+ * What lowering gives: for each entry of the source (module code, a public function, a method, a hook) the paths that
+ * were executed, each a stream program, with what rules and fixes need to speak about it in the source's own words.
+ */
+import type { FunctionDef, Module, Node } from '../python/ast.ts';
+import type { BlockId, EventId, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+
+export interface LoweredEntry {
+  /** `train`, `Prefetcher.next`, `<module>`. */
+  readonly name: string;
+  readonly file: string;
+  readonly paths: readonly LoweredPath[];
+  /** Set when the budget of steps or paths ended before all of it was seen. */
+  readonly truncated: boolean;
+}
+
+export interface LoweredPath {
+  readonly program: StreamProgram;
+  readonly activations: readonly Activation[];
+  /** Branch decisions that were taken against the default, as places of the tests: what "on some paths" means. */
+  readonly decisions: readonly BranchDecision[];
+}
+
+export interface BranchDecision {
+  readonly file: string;
+  readonly test: Node;
+  readonly taken: boolean;
+}
+
+/** One execution of one function body, or of module code. */
+export interface Activation {
+  readonly module: Module;
+  /** Undefined for module code and lambdas. */
+  readonly function?: FunctionDef;
+  /** The activation that called it; -1: an entry. */
+  readonly caller: number;
+  /**
+   * Source expressions of this frame that named a stream, an event or a tensor, and from which step on. Names (`copy`),
+   * attribute chains (`self.copy`), and subscripts with constant keys. Later bindings win; `until` is set when the
+   * name is rebound or deleted.
+   */
+  readonly bindings: readonly Binding[];
+  /** The name of `torch` in this module (`torch`, or an alias), if imported. */
+  readonly torchName?: string;
+}
+
+export interface Binding {
+  readonly expression: string;
+  readonly target:
+    | { readonly kind: 'stream'; readonly stream: StreamId }
+    | { readonly kind: 'event'; readonly event: EventId }
+    | { readonly kind: 'tensor'; readonly block: BlockId };
+  /** Valid from the time that this step index is reached. */
+  readonly from: StepIndex;
+  readonly until?: StepIndex;
+}
