@@ -1,0 +1,142 @@
+/** `raceline check`: findings of the source analysis as text, JSON or GitHub annotations; `--fix` applies the fixes. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import type { CheckResult, SourceChecker, SourceFile } from '../core/checkSource.ts';
+import { applyEdits, type FileEdit } from '../core/base/text.ts';
+import type { Finding } from '../core/rules/finding.ts';
+import { choice, parseArguments, UsageError } from './arguments.ts';
+import { loadChecker } from './checker.ts';
+import { codeFrame } from './code-frame.ts';
+import { unifiedDiff } from './diff.ts';
+import { readSourceFiles } from './source-files.ts';
+
+export async function check(args: readonly string[]): Promise<number> {
+  const given = parseArguments(args, ['--format', '--select'], ['--fix', '--diff']);
+  const format = choice(given, '--format', ['text', 'json', 'github'], 'text');
+  if (!given.rest.length) throw new UsageError('check needs a file or a folder');
+  const started = performance.now();
+  const { files, problems } = readSourceFiles(given.rest);
+  const checker = await loadChecker();
+  const select = given.values.get('--select')?.split(',').filter(Boolean);
+  const narrow = (result: CheckResult): CheckResult =>
+    select ? { ...result, findings: result.findings.filter((finding) => select.includes(finding.code)) } : result;
+
+  const fixing = given.flags.has('--fix') || given.flags.has('--diff');
+  let current: readonly SourceFile[] = files;
+  let result = narrow(checker.check(current, { fixes: format === 'json' || fixing }));
+  let fixed = 0;
+  if (fixing) {
+    const texts = fixAll(checker, current, result, narrow);
+    fixed = texts.applied;
+    if (given.flags.has('--diff')) {
+      for (const [i, file] of texts.files.entries())
+        process.stdout.write(unifiedDiff(display(file.file), current[i]!.text, file.text));
+    } else {
+      for (const [i, file] of texts.files.entries())
+        if (file.text !== current[i]!.text) writeKeepingBytes(file.file, current[i]!.text, file.text);
+      current = texts.files;
+      result = texts.result;
+    }
+  }
+  const all = { findings: result.findings, problems: [...problems, ...result.problems] };
+  const milliseconds = Math.round(performance.now() - started);
+  if (format === 'json') console.log(JSON.stringify(toJson(all, files.length, milliseconds)));
+  else if (format === 'github') for (const finding of all.findings) console.log(annotation(finding));
+  else if (!given.flags.has('--diff')) printText(all, current, { files: files.length, milliseconds, fixed });
+  if (format !== 'json') for (const problem of all.problems) console.error(`${display(problem.file)}: ${problem.message}`);
+  return all.findings.length ? 1 : 0;
+}
+
+/** Applies preferred fixes one finding at a time, since each can move or settle others, until none is left. */
+export function fixAll(
+  checker: SourceChecker,
+  files: readonly SourceFile[],
+  first: CheckResult,
+  narrow: (result: CheckResult) => CheckResult = (result) => result,
+): { files: SourceFile[]; result: CheckResult; applied: number } {
+  let current = [...files];
+  let result = first;
+  let applied = 0;
+  // Every applied fix removes a finding and adds none, so their number bounds the rounds.
+  for (let rounds = first.findings.length; rounds > 0; rounds--) {
+    const fix = result.findings.map((finding) => finding.fixes.find((f) => f.preferred)).find((f) => f !== undefined);
+    if (!fix) break;
+    current = applyFileEdits(current, fix.edits);
+    result = narrow(checker.check(current, { fixes: true }));
+    applied++;
+  }
+  return { files: current, result, applied };
+}
+
+export function applyFileEdits(files: readonly SourceFile[], edits: readonly FileEdit[]): SourceFile[] {
+  return files.map((file) => {
+    const own = edits.filter((edit) => edit.file === file.file);
+    return own.length ? { file: file.file, text: applyEdits(file.text, own) } : file;
+  });
+}
+
+/** A byte order mark or an encoding that the text does not show stays as it was; a file changed meanwhile is left alone. */
+function writeKeepingBytes(file: string, before: string, after: string): void {
+  const bytes = readFileSync(file);
+  if (bytes.toString('utf8') === before) writeFileSync(file, after);
+  else if (bytes.toString('latin1') === before) writeFileSync(file, Buffer.from(after, 'latin1'));
+  else console.error(`${display(file)}: changed while it was checked; not fixed`);
+}
+
+function toJson(result: CheckResult, files: number, milliseconds: number): unknown {
+  return {
+    version: 1,
+    files,
+    milliseconds,
+    findings: result.findings.map((finding) => ({
+      file: finding.file,
+      range: finding.range,
+      code: finding.code,
+      severity: finding.severity,
+      certainty: finding.certainty,
+      message: finding.message,
+      related: finding.related,
+      fixes: finding.fixes.map((fix) => ({ title: fix.title, edits: fix.edits })),
+    })),
+    problems: result.problems,
+  };
+}
+
+function printText(
+  result: CheckResult,
+  files: readonly SourceFile[],
+  sums: { files: number; milliseconds: number; fixed: number },
+): void {
+  const texts = new Map(files.map((file) => [file.file, file.text]));
+  for (const finding of result.findings) {
+    const { file, range } = finding;
+    const on = finding.certainty === 'always' ? '' : ' (on some paths)';
+    console.log(
+      `${display(file)}:${range.start.line + 1}:${range.start.character + 1}: ${finding.severity} ${finding.code}${on}`,
+    );
+    console.log(`  ${finding.message}`);
+    const text = texts.get(file);
+    if (text !== undefined) console.log(codeFrame(text, range, finding.related.filter((r) => r.file === file)));
+    for (const related of finding.related.filter((r) => r.file !== file))
+      console.log(`  ${display(related.file)}:${related.range.start.line + 1}: ${related.message}`);
+    console.log('');
+  }
+  const count = (severity: string) => result.findings.filter((finding) => finding.severity === severity).length;
+  const parts = [`${count('error')} errors`, `${count('warning')} warnings`, `${count('hint')} hints`];
+  const fixed = sums.fixed ? `, ${sums.fixed} fixed` : '';
+  console.log(`${sums.files} files, ${parts.join(', ')}${fixed} (${sums.milliseconds} ms)`);
+}
+
+function annotation(finding: Finding): string {
+  const level = finding.severity === 'hint' ? 'notice' : finding.severity;
+  const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const { start, end } = finding.range;
+  const place = `file=${property(display(finding.file))},line=${start.line + 1},endLine=${end.line + 1},col=${start.character + 1}`;
+  return `::${level} ${place},title=${property(`raceline ${finding.code}`)}::${data(finding.message)}`;
+}
+
+function display(file: string): string {
+  const relative = path.relative(process.cwd(), file);
+  return relative && !relative.startsWith('..') ? relative : file;
+}

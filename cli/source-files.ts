@@ -1,0 +1,93 @@
+/**
+ * Which Python files a `check` of some paths reads. Folders that hold other people's code or none at all (environments,
+ * caches, VCS) are skipped, as ruff does by default; a path that is named itself is always read.
+ */
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import path from 'node:path';
+import type { SourceFile } from '../core/checkSource.ts';
+import type { Problem } from '../core/rules/finding.ts';
+
+const skipped = new Set([
+  '.bzr',
+  '.direnv',
+  '.eggs',
+  '.git',
+  '.hg',
+  '.ipynb_checkpoints',
+  '.mypy_cache',
+  '.nox',
+  '.pants.d',
+  '.pytest_cache',
+  '.raceline',
+  '.ruff_cache',
+  '.svn',
+  '.tox',
+  '.venv',
+  '.vscode',
+  '__pycache__',
+  '__pypackages__',
+  '_build',
+  'buck-out',
+  'dist',
+  'node_modules',
+  'site-packages',
+  'venv',
+]);
+
+/** Larger files are generated or data; each is named as a problem. */
+const sizeLimit = 8 * 1024 * 1024;
+
+export function readSourceFiles(paths: readonly string[]): { files: SourceFile[]; problems: Problem[] } {
+  const files: SourceFile[] = [];
+  const problems: Problem[] = [];
+  const seen = new Set<string>();
+  const read = (file: string) => {
+    const absolute = path.resolve(file);
+    if (seen.has(absolute)) return;
+    seen.add(absolute);
+    try {
+      const size = statSync(absolute).size;
+      if (size > sizeLimit) {
+        problems.push({ file: absolute, message: `not read: ${size} bytes is over the limit of ${sizeLimit}` });
+        return;
+      }
+      const bytes = readFileSync(absolute);
+      let text = bytes.toString('utf8');
+      if (text.includes('\uFFFD') && !bytes.includes('\uFFFD')) {
+        text = bytes.toString('latin1');
+        problems.push({ file: absolute, message: 'not UTF-8; read as Latin-1' });
+      }
+      files.push({ file: absolute, text });
+    } catch (error) {
+      problems.push({ file: absolute, message: `cannot be read: ${(error as Error).message}` });
+    }
+  };
+  const walk = (directory: string) => {
+    let entries: import('node:fs').Dirent[];
+    try {
+      entries = readdirSync(directory, { withFileTypes: true });
+    } catch (error) {
+      problems.push({ file: path.resolve(directory), message: `cannot be read: ${(error as Error).message}` });
+      return;
+    }
+    entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
+    for (const entry of entries) {
+      const child = path.join(directory, entry.name);
+      // Links are not followed: they can form cycles, and what they point to is read where it lies.
+      if (entry.isDirectory()) {
+        if (!skipped.has(entry.name)) walk(child);
+      } else if (entry.isFile() && /\.pyi?$/.test(entry.name) && !entry.name.endsWith('.pyi')) read(child);
+    }
+  };
+  for (const given of paths) {
+    let isDirectory: boolean;
+    try {
+      isDirectory = statSync(given).isDirectory();
+    } catch {
+      throw new Error(`there is no file or folder '${given}'`);
+    }
+    if (isDirectory) walk(given);
+    else read(given);
+  }
+  return { files, problems };
+}
