@@ -29,7 +29,7 @@ const packages = {
   'core/python': ['web-tree-sitter'],
   'core/trace': ['fflate'],
   server: ['vscode-languageserver', 'vscode-languageserver-textdocument', 'vscode-uri', 'node:'],
-  cli: ['node:', 'fflate'],
+  cli: ['node:', 'fflate', 'diff', 'vscode-languageserver'],
   webview: ['d3'],
   extension: ['vscode', 'vscode-languageclient', 'node:'],
 };

@@ -1,0 +1,27 @@
+/** `raceline preview`: a function of a source file on the built-in executor; needs neither PyTorch nor a GPU. */
+import { readFileSync, writeFileSync } from 'node:fs';
+import path from 'node:path';
+import { preview as previewSource } from '../core/preview.ts';
+import { parseArguments, UsageError } from './arguments.ts';
+import { loadParser } from './checker.ts';
+import { trace } from './trace.ts';
+
+export async function preview(args: readonly string[]): Promise<number> {
+  const given = parseArguments(args, ['--entry', '-o']);
+  const [file, ...more] = given.rest;
+  if (!file || more.length) throw new UsageError('preview needs one Python file');
+  const text = readFileSync(file, 'utf8');
+  const out = given.values.get('-o') ?? `${file.replace(/\.py$/, '')}.raceline`;
+  const parser = await loadParser();
+  const { raceline, entry, entries } = previewSource(
+    parser,
+    [{ file: path.resolve(file), text }],
+    given.values.get('--entry'),
+  );
+  writeFileSync(out, raceline);
+  const others = entries.filter((name) => name !== entry);
+  console.log(`ran ${entry} on the built-in executor${others.length ? ` (also there: ${others.join(', ')})` : ''}`);
+  const found = await trace([out]);
+  console.log(`\n  raceline view ${out}`);
+  return found;
+}

@@ -1,0 +1,79 @@
+/** `raceline trace`: the summary of a trace and its hazards. */
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { judgeTrace } from '../core/judgeTrace.ts';
+import { openTrace } from '../core/trace/index.ts';
+import { summarize } from '../core/trace/summary.ts';
+import type { Trace, TraceHazard } from '../core/trace/trace.ts';
+import { choice, parseArguments, UsageError } from './arguments.ts';
+
+export async function trace(args: readonly string[]): Promise<number> {
+  const given = parseArguments(args, ['--format']);
+  const format = choice(given, '--format', ['text', 'json'], 'text');
+  if (!given.rest.length) throw new UsageError('trace needs a file');
+  const reports: object[] = [];
+  let hazardous = false;
+  let failed = false;
+  for (const file of given.rest) {
+    try {
+      const opened = readTrace(file);
+      const hazards = judgeTrace(opened);
+      hazardous ||= hazards.length > 0;
+      if (format === 'json') reports.push(toJson(file, opened, hazards, given.rest.length > 1));
+      else printText(file, opened, hazards);
+    } catch (error) {
+      // One bad file never stops the rest.
+      failed = true;
+      console.error(`raceline: ${file}: ${(error as Error).message}`);
+    }
+  }
+  if (format === 'json' && reports.length)
+    console.log(JSON.stringify(given.rest.length > 1 ? { version: 1, traces: reports } : reports[0]));
+  return failed ? 2 : hazardous ? 1 : 0;
+}
+
+export function readTrace(file: string): Trace {
+  let bytes: Uint8Array;
+  try {
+    bytes = readFileSync(file);
+  } catch (error) {
+    throw new Error(`cannot be read: ${(error as Error).message}`);
+  }
+  return openTrace(bytes, path.basename(file), { gunzip: (packed) => gunzipSync(packed) });
+}
+
+function toJson(file: string, opened: Trace, hazards: readonly TraceHazard[], named: boolean): object {
+  return {
+    ...(named ? { file } : {}),
+    ...summarize(opened),
+    hazards: hazards.map((hazard) => ({
+      code: hazard.code,
+      severity: hazard.severity,
+      status: hazard.status,
+      message: hazard.message,
+      count: hazard.count,
+      at: hazard.at,
+      related: hazard.related,
+    })),
+    problems: opened.problems,
+  };
+}
+
+function printText(file: string, opened: Trace, hazards: readonly TraceHazard[]): void {
+  const { counts } = opened;
+  console.log(`${file}: ${opened.producer}, ${(opened.duration / 1e6).toFixed(3)} ms`);
+  console.log(
+    `  ${opened.streams.length} streams, ${counts.kernels} kernels, ${counts.copies} copies, ${counts.records} records, ${counts.waits} waits (${counts.waitsWithRecord} with their record), ${counts.allocations} allocations, ${counts.releases} releases`,
+  );
+  for (const hazard of hazards) {
+    const place = hazard.at.file ? `${hazard.at.file}:${hazard.at.line}: ` : '';
+    const times = hazard.count > 1 ? ` (${hazard.count} times)` : '';
+    console.log(`  ${place}${hazard.severity} ${hazard.code}, ${hazard.status}${times}\n    ${hazard.message}`);
+    for (const related of hazard.related) console.log(`    ${related.file}:${related.line}: ${related.message}`);
+  }
+  if (!hazards.length) console.log('  no hazard found in what this file tells');
+  for (const limit of opened.limits) console.log(`  cannot tell: ${limit}`);
+  for (const problem of opened.problems)
+    console.log(`  problem${problem.offset >= 0 ? ` at byte ${problem.offset}` : ''}: ${problem.message}`);
+}

@@ -1,0 +1,128 @@
+/**
+ * `raceline view`: the timeline in a browser, served on the loopback interface. The page is the same bundle that runs in
+ * the editor's panel; this server gives it its files and the trace's bytes and nothing else.
+ */
+import { randomBytes } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import path from 'node:path';
+import { spawn } from 'node:child_process';
+import { page } from '../webview/page.ts';
+import { parseArguments, UsageError } from './arguments.ts';
+
+export interface ViewServer {
+  /** With the token without which nothing is served. */
+  readonly address: string;
+  readonly server: Server;
+}
+
+export async function view(args: readonly string[]): Promise<number> {
+  const given = parseArguments(args, ['--port'], ['--no-open']);
+  if (!given.rest.length) throw new UsageError('view needs a file');
+  const port = Number(given.values.get('--port') ?? 0);
+  if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError('--port must be a number up to 65535');
+  for (const file of given.rest) statSync(file);
+  const { address } = await serveTimeline(given.rest, port);
+  console.log(`timeline: ${address}\nCtrl+C ends it.`);
+  if (!given.flags.has('--no-open')) openInBrowser(address);
+  return new Promise(() => {});
+}
+
+export async function serveTimeline(files: readonly string[], port = 0): Promise<ViewServer> {
+  // Other users and other pages of this machine can reach loopback too: only who knows the token is answered.
+  const token = randomBytes(16).toString('hex');
+  const server = createServer((request, response) => {
+    try {
+      answer(request, response, files, token);
+    } catch (error) {
+      response.writeHead(500, { 'content-type': 'text/plain' }).end((error as Error).message);
+    }
+  });
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const bound = server.address();
+  if (bound === null || typeof bound === 'string') throw new Error('no address to listen on');
+  return { address: `http://127.0.0.1:${bound.port}/${token}/`, server };
+}
+
+const bundles: Readonly<Record<string, string>> = {
+  'webview.js': 'text/javascript',
+  'webview.css': 'text/css',
+  'worker.js': 'text/javascript',
+};
+
+function answer(request: IncomingMessage, response: ServerResponse, files: readonly string[], token: string): void {
+  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+  const host = request.headers.host ?? '';
+  const url = new URL(request.url ?? '/', 'http://127.0.0.1');
+  const [first, ...rest] = url.pathname.split('/').filter(Boolean);
+  // A page of another origin that was made to point here by its name server has another host name.
+  if (first !== token || !/^(127\.0\.0\.1|localhost)(:\d+)?$/.test(host)) {
+    response.writeHead(404, { ...headers, 'content-type': 'text/plain' }).end('not found');
+    return;
+  }
+  const name = rest.join('/');
+  const send = (type: string, body: string | Uint8Array) =>
+    response.writeHead(200, { ...headers, 'content-type': `${type}; charset=utf-8` }).end(body);
+  if (name === '') {
+    const nonce = randomBytes(16).toString('base64');
+    send(
+      'text/html',
+      page({
+        nonce,
+        scriptUri: 'webview.js',
+        styleUri: 'webview.css',
+        workerUri: 'worker.js',
+        cspSource: "'self'",
+        connect: true,
+        title: files.map((file) => path.basename(file)).join(', '),
+      }),
+    );
+    return;
+  }
+  const type = bundles[name];
+  if (type) {
+    send(type, readFileSync(new URL(name, import.meta.url)));
+    return;
+  }
+  const trace = /^trace\/(\d+)(\/name)?$/.exec(name);
+  const file = trace ? files[Number(trace[1])] : undefined;
+  if (file !== undefined && trace?.[2]) send('text/plain', path.basename(file));
+  else if (file !== undefined) send('application/octet-stream', readFileSync(file));
+  else if (name === 'reveal' && request.method === 'POST') reveal(request, response, headers);
+  else response.writeHead(404, { ...headers, 'content-type': 'text/plain' }).end('not found');
+}
+
+/** There is no editor beside the page: the place is printed, where a terminal makes it a link. */
+function reveal(request: IncomingMessage, response: ServerResponse, headers: Record<string, string>): void {
+  let body = '';
+  request.on('data', (chunk: Buffer) => {
+    body += chunk.toString('utf8');
+    if (body.length > 65536) request.destroy();
+  });
+  request.on('end', () => {
+    try {
+      const { file, line } = JSON.parse(body) as { file: unknown; line: unknown };
+      // biome-ignore lint/suspicious/noControlCharactersInRegex: a hostile name must not steer the terminal.
+      if (typeof file === 'string') console.log(`${file.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')}:${Number(line)}`);
+      response.writeHead(204, headers).end();
+    } catch {
+      response.writeHead(400, headers).end();
+    }
+  });
+}
+
+/** Best effort: a machine without a browser still has the printed address. */
+export function openInBrowser(address: string): void {
+  const [command, ...args] =
+    process.platform === 'darwin'
+      ? ['open', address]
+      : process.platform === 'win32'
+        ? ['rundll32', 'url.dll,FileProtocolHandler', address]
+        : ['xdg-open', address];
+  const child = spawn(command!, args, { stdio: 'ignore', detached: true });
+  child.on('error', () => {});
+  child.unref();
+}
