@@ -1,0 +1,157 @@
+/**
+ * Blocks as address × time: a pool is what one stream allocated, its rows are the address ranges that blocks start at,
+ * with the unused addresses between them taken out. Four times a block: allocated, release requested, last GPU use,
+ * reusable.
+ */
+import { groupBy, inOrder } from './grouping.ts';
+import { memoryOf } from './memory.ts';
+import type { BlockColumns, Trace } from '../trace/trace.ts';
+import { makeRow, type Intervals, type Row } from './row.ts';
+import type { View } from './view.ts';
+
+/** Start and duration of each block from its allocation to when it can be handed out again; `release` between. */
+export interface BlockTimes extends Intervals {
+  readonly release: Float64Array;
+}
+
+export interface Pool {
+  /** The allocating stream; -1: not known; -2: host memory. */
+  readonly stream: number;
+  readonly name: string;
+  /** Sum of the address ranges, and the sizes of the blocks, in bytes. */
+  readonly bytes: number;
+  readonly smallest: number;
+  readonly largest: number;
+  /** Address range i is [lowest[i], lowest[i] + length); a block covers `spanRows` of them from the row it starts in. */
+  readonly lowest: Float64Array;
+  /** Blocks that start in this range, by time. */
+  readonly rows: readonly Row[];
+  readonly blocks: number;
+}
+
+/** Blocks' times with what is not known filled in: alive before the trace, or until its end. */
+export function blockTimes(blocks: BlockColumns, bounds: View): BlockTimes {
+  const start = new Float64Array(blocks.length);
+  const duration = new Float64Array(blocks.length);
+  const release = new Float64Array(blocks.length);
+  for (let i = 0; i < blocks.length; i++) {
+    const from = blocks.allocated[i]! >= 0 ? blocks.allocated[i]! : bounds.start;
+    const requested = blocks.releaseRequested[i]! >= 0 ? blocks.releaseRequested[i]! : bounds.end;
+    const free = blocks.reusable[i]! >= 0 ? blocks.reusable[i]! : requested;
+    start[i] = from;
+    release[i] = Math.max(from, requested);
+    duration[i] = Math.max(release[i]!, free) - from;
+  }
+  return { start, duration, release };
+}
+
+export function buildPools(trace: Trace, times: BlockTimes): Pool[] {
+  const { blocks, streams } = trace;
+  const pinned = streams.length;
+  const unknown = streams.length + 1;
+  const key = new Int32Array(blocks.length);
+  for (let i = 0; i < blocks.length; i++) {
+    const stream = blocks.stream[i]!;
+    if (memoryOf(trace, i) !== 'device') key[i] = pinned;
+    else key[i] = stream >= 0 && stream < streams.length ? stream : unknown;
+  }
+  const pools: Pool[] = [];
+  groupBy(key, blocks.length, streams.length + 2).forEach((items, group) => {
+    if (items.length === 0) return;
+    const name =
+      group === pinned ? 'Host memory' : group === unknown ? 'Pool not known' : `${streams[group]!.name}’s pool`;
+    pools.push(makePool(group === pinned ? -2 : group === unknown ? -1 : group, name, items, blocks, times));
+  });
+  return pools.sort((a, b) => rank(a, trace) - rank(b, trace) || a.stream - b.stream);
+}
+
+/** Side streams' pools first: faults of lifetime lie there. Then the default stream's, then what is not on a device. */
+function rank(pool: Pool, { streams }: Trace): number {
+  if (pool.stream < 0) return pool.stream === -1 ? 2 : 3;
+  return streams[pool.stream]!.isDefault ? 1 : 0;
+}
+
+function makePool(stream: number, name: string, items: Int32Array, blocks: BlockColumns, times: BlockTimes): Pool {
+  const lowest = addressRanges(items, blocks);
+  const rowOf = (block: number): number => lastAtMost(lowest, blocks.address[block]!);
+  const counts = new Int32Array(lowest.length);
+  let smallest = Number.POSITIVE_INFINITY;
+  let largest = 0;
+  for (const block of items) {
+    counts[rowOf(block)]!++;
+    smallest = Math.min(smallest, blocks.size[block]!);
+    largest = Math.max(largest, blocks.size[block]!);
+  }
+  const rows = Array.from(counts, (count) => new Int32Array(count));
+  counts.fill(0);
+  for (const block of items) {
+    const row = rowOf(block);
+    rows[row]![counts[row]!++] = block;
+  }
+  return {
+    stream,
+    name,
+    bytes: usedBytes(items, blocks),
+    smallest,
+    largest,
+    lowest,
+    rows: rows.map((row) => makeRow(inOrder(row, times), times)),
+    blocks: items.length,
+  };
+}
+
+/** Starts of the elementary ranges that some block covers: cut at every block's first and end address, gaps left out. */
+function addressRanges(items: Int32Array, blocks: BlockColumns): Float64Array {
+  const byAddress = Array.from(items).sort((a, b) => blocks.address[a]! - blocks.address[b]!);
+  const cuts = new Set<number>();
+  for (const block of byAddress) {
+    cuts.add(blocks.address[block]!);
+    cuts.add(blocks.address[block]! + Math.max(1, blocks.size[block]!));
+  }
+  const sorted = Float64Array.from(cuts).sort();
+  const kept: number[] = [];
+  let covered = Number.NEGATIVE_INFINITY;
+  let next = 0;
+  for (const cut of sorted) {
+    while (next < byAddress.length && blocks.address[byAddress[next]!]! <= cut) {
+      const block = byAddress[next++]!;
+      covered = Math.max(covered, blocks.address[block]! + Math.max(1, blocks.size[block]!));
+    }
+    if (covered > cut) kept.push(cut);
+  }
+  return Float64Array.from(kept);
+}
+
+function usedBytes(items: Int32Array, blocks: BlockColumns): number {
+  const byAddress = Array.from(items).sort((a, b) => blocks.address[a]! - blocks.address[b]!);
+  let total = 0;
+  let until = Number.NEGATIVE_INFINITY;
+  for (const block of byAddress) {
+    const from = Math.max(until, blocks.address[block]!);
+    const to = blocks.address[block]! + blocks.size[block]!;
+    if (to > from) {
+      total += to - from;
+      until = to;
+    }
+  }
+  return total;
+}
+
+/** Index of the last value that is not above `value`; 0 if all are. */
+export function lastAtMost(sorted: Float64Array, value: number): number {
+  let low = 0;
+  let high = sorted.length - 1;
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    if (sorted[middle]! <= value) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+/** Rows [first, end) that a block covers in its pool. */
+export function rowsOfBlock(pool: Pool, blocks: BlockColumns, block: number): readonly [number, number] {
+  const first = lastAtMost(pool.lowest, blocks.address[block]!);
+  const last = lastAtMost(pool.lowest, blocks.address[block]! + Math.max(1, blocks.size[block]!) - 0.5);
+  return [first, Math.max(last, first) + 1];
+}

@@ -1,0 +1,102 @@
+/**
+ * A row: intervals that do not overlap, in order of time, as indices into columns that somebody else owns. A sparse index
+ * over it (every 32nd start, and the time covered before it) answers "what is at this time" and "how much is covered
+ * between" with few cache misses, which is what makes ten million slices cheap to draw.
+ */
+
+export interface Intervals {
+  readonly start: Float64Array;
+  readonly duration: Float64Array;
+}
+
+export interface Row {
+  readonly items: Int32Array;
+  /** Start of item 0, 32, 64, … */
+  readonly sampleStart: Float64Array;
+  /** Time covered by all items before item 0, 32, 64, … */
+  readonly sampleBusy: Float64Array;
+}
+
+const shift = 5;
+const mask = (1 << shift) - 1;
+
+export function makeRow(items: Int32Array, columns: Intervals): Row {
+  const samples = (items.length + mask) >> shift;
+  const sampleStart = new Float64Array(samples);
+  const sampleBusy = new Float64Array(samples);
+  let busy = 0;
+  for (let i = 0; i < items.length; i++) {
+    if ((i & mask) === 0) {
+      sampleStart[i >> shift] = columns.start[items[i]!]!;
+      sampleBusy[i >> shift] = busy;
+    }
+    busy += columns.duration[items[i]!]!;
+  }
+  return { items, sampleStart, sampleBusy };
+}
+
+/** The first position at or after `from` whose start is at or after `time`. */
+export function firstStarting(row: Row, columns: Intervals, time: number, from = 0): number {
+  const { items, sampleStart } = row;
+  const { start } = columns;
+  // Most questions are about the near future: a few steps forward are cheaper than a search.
+  let i = from;
+  for (const near = Math.min(items.length, from + 8); i < near; i++) if (start[items[i]!]! >= time) return i;
+  if (i >= items.length) return items.length;
+  let low = i >> shift;
+  let high = sampleStart.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sampleStart[middle]! < time) low = middle + 1;
+    else high = middle;
+  }
+  let position = Math.max(i, (low - 1) << shift);
+  const end = Math.min(items.length, low << shift);
+  while (position < end && start[items[position]!]! < time) position++;
+  return position;
+}
+
+/** The first position whose end is after `time`: what is at `time`, or what comes next. */
+export function firstEndingAfter(row: Row, columns: Intervals, time: number): number {
+  let i = firstStarting(row, columns, time);
+  // Items touch at most at their ends, so only the one before can still reach over `time`. Zero-length ones cannot.
+  if (i > 0 && endOf(row, columns, i - 1) > time) i--;
+  return i;
+}
+
+export function endOf(row: Row, columns: Intervals, position: number): number {
+  const item = row.items[position]!;
+  return columns.start[item]! + columns.duration[item]!;
+}
+
+/** Time covered by the items [from, to). */
+export function busyBetween(row: Row, columns: Intervals, from: number, to: number): number {
+  return busyBefore(row, columns, to) - busyBefore(row, columns, from);
+}
+
+function busyBefore(row: Row, { duration }: Intervals, position: number): number {
+  if (position === 0) return 0;
+  // At the very end there may be no sample: take the last one and add the rest.
+  const sample = Math.min(position >> shift, row.sampleBusy.length - 1);
+  let busy = row.sampleBusy[sample]!;
+  for (let i = sample << shift; i < position; i++) busy += duration[row.items[i]!]!;
+  return busy;
+}
+
+/** The position whose interval is nearest to `time`, within `reach`; -1 if none is. */
+export function nearest(row: Row, columns: Intervals, time: number, reach: number): number {
+  const after = firstEndingAfter(row, columns, time);
+  let best = -1;
+  let distance = reach;
+  for (const i of [after - 1, after]) {
+    if (i < 0 || i >= row.items.length) continue;
+    const start = columns.start[row.items[i]!]!;
+    const away = Math.max(start - time, time - endOf(row, columns, i), 0);
+    if (away <= distance) {
+      if (away === distance && best >= 0 && distance > 0) continue;
+      best = i;
+      distance = away;
+    }
+  }
+  return best;
+}
