@@ -1,13 +1,9 @@
-import { createConnection, ProposedFeatures, StreamMessageReader, StreamMessageWriter } from 'vscode-languageserver/node';
-import { startServer } from '../server/main.ts';
+import { createConnection, ProposedFeatures } from 'vscode-languageserver/node';
+import { startServer } from '../server/start.ts';
 
 /** `raceline lsp --stdio`: the language server for any editor. */
 export async function lsp(_args: readonly string[]): Promise<number> {
-  const connection = createConnection(
-    ProposedFeatures.all,
-    new StreamMessageReader(process.stdin),
-    new StreamMessageWriter(process.stdout),
-  );
-  startServer(connection);
+  // Given the streams themselves, the connection ends the process when the client closes them.
+  startServer(createConnection(ProposedFeatures.all, process.stdin, process.stdout));
   return new Promise(() => {});
 }

@@ -1,0 +1,36 @@
+/**
+ * `workspace/executeCommand`. The ids differ from the extension's commands: a client registers the server's ids as its
+ * own, and two registrations of one id clash.
+ */
+import { ErrorCodes, ResponseError } from 'vscode-languageserver';
+import { workspaceEdit } from '../convert.ts';
+import type { Session } from '../session.ts';
+import { fixAllEdits } from './fixAll.ts';
+
+type Command = (session: Session, args: readonly unknown[]) => unknown;
+
+export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
+  ['raceline.server.fixAll', applyFixAll],
+  ['raceline.server.debugInformation', (session) => session.describe()],
+]);
+
+export function executeCommand(session: Session, command: string, args: readonly unknown[]): unknown {
+  const run = commands.get(command);
+  if (!run) return new ResponseError(ErrorCodes.InvalidParams, `there is no command '${command}'`);
+  return run(session, args);
+}
+
+/** Applies all certain fixes of a document; answers how many edits were made. */
+async function applyFixAll(session: Session, [uri]: readonly unknown[]): Promise<number> {
+  if (typeof uri !== 'string') throw new ResponseError(ErrorCodes.InvalidParams, 'fixAll needs the URI of a document');
+  const edits = fixAllEdits(session, session.uris.seen(uri));
+  if (!edits.length) return 0;
+  if (!session.client.appliesEdits)
+    throw new ResponseError(ErrorCodes.InvalidRequest, 'this client does not apply edits; use source.fixAll.raceline');
+  const { applied, failureReason } = await session.connection.workspace.applyEdit({
+    label: 'Raceline: fix all in file',
+    edit: workspaceEdit(edits, session.uris, (key) => session.version(key), session.client.documentChanges),
+  });
+  if (!applied) throw new Error(failureReason ?? 'the client did not apply the edits');
+  return edits.length;
+}

@@ -1,0 +1,242 @@
+/**
+ * Owns what lives longer than a request: open documents and their versions, the closed helper files of the workspace,
+ * when to check (debounce, save), and the findings of the last check. Requests are stateless functions over it.
+ *
+ * A check is one synchronous call into `core/`; edits that arrive while it runs are seen by the next one, so its result
+ * always belongs to the versions it read. Nothing is published for a version that the client has already left.
+ */
+import path from 'node:path';
+import type { Connection, DocumentUri, TextDocuments } from 'vscode-languageserver';
+import type { TextDocument } from 'vscode-languageserver-textdocument';
+import type { CheckResult, SourceChecker, SourceFile } from '../core/checkSource.ts';
+import type { PythonParser } from '../core/python/parse.ts';
+import type { Finding, Fix } from '../core/rules/finding.ts';
+import type { ClientSupport } from './client.ts';
+import { fileKey, isPath, UriSpelling } from './convert.ts';
+import type { Engine } from './engine.ts';
+import type { Settings, SettingsSource } from './settings.ts';
+import { isSkipped, readIfRelevant, scanWorkspace } from './workspaceFiles.ts';
+
+/** Long enough to join the events of one keystroke, short enough not to be felt. */
+const debounceMilliseconds = 30;
+/** A check that takes long is not repeated back to back while somebody types. */
+const longestDebounce = 400;
+
+export interface CheckedDocument {
+  readonly uri: DocumentUri;
+  readonly key: string;
+  readonly version: number | null;
+  readonly findings: readonly Finding[];
+}
+
+export class Session {
+  readonly uris = new UriSpelling();
+  readonly parser: PythonParser;
+  readonly checker: SourceChecker;
+  /** Keys of closed files → texts. An open document takes the place of its closed text. */
+  readonly #closed = new Map<string, string>();
+  readonly #fixes = new Map<Finding, readonly Fix[]>();
+  /** Versions at which documents were opened: the first content is the opening, not an edit. */
+  readonly #openedAs = new Map<string, number>();
+  /** Keys edited since their last save. */
+  readonly #unsaved = new Set<string>();
+  #folders: string[];
+  #result: CheckResult = { findings: [], problems: [] };
+  #byFile = new Map<string, Finding[]>();
+  #timer: ReturnType<typeof setTimeout> | undefined;
+  #duration = 0;
+  #stale = false;
+  #scan: AbortController | undefined;
+  #knownProblems = new Set<string>();
+
+  constructor(
+    readonly connection: Connection,
+    readonly documents: TextDocuments<TextDocument>,
+    engine: Engine,
+    readonly settings: SettingsSource,
+    readonly client: ClientSupport,
+    /** Called after each check. */
+    readonly onChecked: (session: Session) => void,
+  ) {
+    this.parser = engine.parser;
+    this.checker = engine.checker;
+    this.#folders = client.folders.map(fileKey).filter(isPath);
+  }
+
+  get folders(): readonly string[] {
+    return this.#folders;
+  }
+
+  settingsOf(uri: DocumentUri): Settings {
+    return this.settings.get(uri);
+  }
+
+  document(key: string): TextDocument | undefined {
+    return this.documents.get(this.uris.uri(key));
+  }
+
+  version(key: string): number | null {
+    return this.document(key)?.version ?? null;
+  }
+
+  /** Open Python documents and closed helpers, in an order that does not depend on when they were opened. */
+  files(): SourceFile[] {
+    const texts = new Map(this.#closed);
+    for (const document of this.documents.all())
+      if (document.languageId === 'python') texts.set(this.uris.seen(document.uri), document.getText());
+    return [...texts].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([file, text]) => ({ file, text }));
+  }
+
+  findings(key: string): readonly Finding[] {
+    return this.#byFile.get(key) ?? [];
+  }
+
+  get checkedFiles(): IterableIterator<string> {
+    return this.#byFile.keys();
+  }
+
+  /** Fixes of a finding of the last check, each re-analysed by the checker once. */
+  fixes(finding: Finding): readonly Fix[] {
+    let fixes = this.#fixes.get(finding);
+    if (!fixes) {
+      fixes = this.checker.fixesFor(finding);
+      this.#fixes.set(finding, fixes);
+    }
+    return fixes;
+  }
+
+  /** Whether a document's findings wait for its next save. */
+  awaitsSave(uri: DocumentUri): boolean {
+    return this.settingsOf(uri).run === 'onSave' && this.#unsaved.has(fileKey(uri));
+  }
+
+  opened(document: TextDocument): void {
+    this.#openedAs.set(this.uris.seen(document.uri), document.version);
+    this.schedule();
+    this.settings.load(document.uri).then(() => this.schedule());
+  }
+
+  changed(document: TextDocument): void {
+    const key = this.uris.seen(document.uri);
+    if (this.#openedAs.get(key) === document.version) return;
+    this.#unsaved.add(key);
+    if (this.settingsOf(document.uri).run === 'onSave') this.#stale = true;
+    else this.schedule();
+  }
+
+  saved(document: TextDocument): void {
+    this.#unsaved.delete(this.uris.seen(document.uri));
+    this.schedule();
+  }
+
+  async closed(document: TextDocument): Promise<void> {
+    const key = this.uris.seen(document.uri);
+    this.#unsaved.delete(key);
+    this.#openedAs.delete(key);
+    this.settings.forget(document.uri);
+    await this.diskChanged(key);
+  }
+
+  /** A file changed on disk, or an open one was closed. */
+  async diskChanged(key: string): Promise<void> {
+    if (isPath(key) && key.endsWith('.py') && !isSkipped(key, this.#folders)) {
+      const file = await readIfRelevant(key);
+      if (file) this.#closed.set(key, file.text);
+      else this.#closed.delete(key);
+    } else this.#closed.delete(key);
+    this.schedule();
+  }
+
+  async setFolders(uris: readonly DocumentUri[]): Promise<void> {
+    this.#folders = uris.map(fileKey).filter(isPath);
+    await this.scan();
+  }
+
+  /** Reads the workspace's helpers; a new scan takes the place of a running one. */
+  async scan(): Promise<void> {
+    this.#scan?.abort();
+    const mine = new AbortController();
+    this.#scan = mine;
+    const started = performance.now();
+    const { files, seen, notes } = await scanWorkspace(this.#folders, undefined, mine.signal);
+    if (mine.signal.aborted) return;
+    this.#closed.clear();
+    for (const file of files) this.#closed.set(file.file, file.text);
+    for (const note of notes) this.connection.console.warn(note);
+    this.connection.console.info(
+      `${seen} Python files in the workspace, ${files.length} mention streams (${Math.round(performance.now() - started)} ms)`,
+    );
+    this.schedule();
+  }
+
+  schedule(): void {
+    this.#stale = true;
+    if (this.#timer) clearTimeout(this.#timer);
+    const wait = Math.min(Math.max(debounceMilliseconds, this.#duration / 2), longestDebounce);
+    this.#timer = setTimeout(() => this.check(), wait);
+  }
+
+  /** Brings the findings up to the documents' present versions: an edit is only right for the text it was made for. */
+  current(): void {
+    if (this.#stale) this.check();
+  }
+
+  check(): void {
+    if (this.#timer) clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#stale = false;
+    const started = performance.now();
+    try {
+      this.accept(this.checker.check(this.files(), { fixes: false }));
+    } catch (error) {
+      // The last good findings stay; the next edit tries again.
+      this.connection.console.error(`The check failed: ${(error as Error).stack ?? String(error)}`);
+      return;
+    } finally {
+      this.#duration = performance.now() - started;
+    }
+    this.onChecked(this);
+  }
+
+  /** Runs something that checks other texts with the same checker, and puts its state back after. */
+  borrow<T>(use: (checker: SourceChecker, files: readonly SourceFile[]) => T): T {
+    const files = this.files();
+    try {
+      return use(this.checker, files);
+    } finally {
+      this.accept(this.checker.check(files, { fixes: false }));
+    }
+  }
+
+  /** For the client's language status. */
+  status(): { findings: number; milliseconds: number } {
+    return { findings: this.#result.findings.length, milliseconds: Math.round(this.#duration) };
+  }
+
+  dispose(): void {
+    this.#scan?.abort();
+    if (this.#timer) clearTimeout(this.#timer);
+  }
+
+  /** One line for the log and for bug reports. */
+  describe(): string {
+    const open = this.documents.all().length;
+    return `${open} open documents, ${this.#closed.size} closed helper files, ${this.#result.findings.length} findings, last check ${Math.round(this.#duration)} ms, folders: ${this.#folders.map((folder) => path.basename(folder)).join(', ') || 'none'}`;
+  }
+
+  private accept(result: CheckResult): void {
+    this.#result = result;
+    this.#fixes.clear();
+    this.#byFile = new Map();
+    for (const finding of result.findings) {
+      const list = this.#byFile.get(finding.file);
+      if (list) list.push(finding);
+      else this.#byFile.set(finding.file, [finding]);
+    }
+    for (const { file, message } of result.problems) {
+      const line = `${file}: ${message}`;
+      if (!this.#knownProblems.has(line)) this.connection.console.warn(line);
+    }
+    this.#knownProblems = new Set(result.problems.map(({ file, message }) => `${file}: ${message}`));
+  }
+}

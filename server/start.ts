@@ -1,0 +1,152 @@
+/**
+ * Wires a connection to a session: capabilities, notifications, requests. Every handler is guarded here: what one request
+ * throws is logged and answered, and the server lives on. Knows the protocol's order of life (initialize, initialized,
+ * shutdown, exit); knows nothing of Python.
+ */
+import {
+  CodeActionKind,
+  type Connection,
+  type DidChangeConfigurationParams,
+  DidChangeConfigurationNotification,
+  DidChangeWatchedFilesNotification,
+  ErrorCodes,
+  type InitializeParams,
+  type InitializeResult,
+  LSPErrorCodes,
+  PositionEncodingKind,
+  ResponseError,
+  TextDocumentSyncKind,
+  TextDocuments,
+} from 'vscode-languageserver';
+import { TextDocument } from 'vscode-languageserver-textdocument';
+import { clientSupport } from './client.ts';
+import { fileKey } from './convert.ts';
+import { type Engine, loadEngine } from './engine.ts';
+import { codeActions, fixAllKind, resolveCodeAction } from './requests/codeAction.ts';
+import { DiagnosticsPublisher } from './requests/diagnostics.ts';
+import { commands, executeCommand } from './requests/executeCommand.ts';
+import { Session } from './session.ts';
+import { SettingsSource } from './settings.ts';
+
+export function startServer(connection: Connection, load: () => Promise<Engine> = loadEngine): void {
+  const documents = new TextDocuments(TextDocument);
+  const publisher = new DiagnosticsPublisher();
+  let session: Session | undefined;
+  let shutDown = false;
+
+  /** A request before `initialize` or after `shutdown` is refused; one that fails is logged and answered. */
+  const request = async <T>(name: string, run: (session: Session) => T | Promise<T>): Promise<T | ResponseError> => {
+    if (shutDown) return new ResponseError(ErrorCodes.InvalidRequest, 'the server was shut down');
+    if (!session) return new ResponseError(ErrorCodes.ServerNotInitialized, 'the server is not initialized');
+    try {
+      return await run(session);
+    } catch (error) {
+      if (error instanceof ResponseError) return error;
+      connection.console.error(`${name} failed: ${(error as Error).stack ?? String(error)}`);
+      return new ResponseError(LSPErrorCodes.RequestFailed, `${name} failed: ${(error as Error).message}`);
+    }
+  };
+  const notification = async (name: string, run: (session: Session) => unknown): Promise<void> => {
+    if (!session || shutDown) return;
+    try {
+      await run(session);
+    } catch (error) {
+      connection.console.error(`${name} failed: ${(error as Error).stack ?? String(error)}`);
+    }
+  };
+
+  connection.onInitialize(async (params: InitializeParams): Promise<InitializeResult> => {
+    const client = clientSupport(params);
+    const engine = await load();
+    session = new Session(
+      connection,
+      documents,
+      engine,
+      new SettingsSource(connection, client.configuration, client.initialSettings),
+      client,
+      (checked) => {
+        publisher.publish(checked);
+        if (client.knows.has('raceline/status')) void connection.sendNotification('raceline/status', checked.status());
+      },
+    );
+    return {
+      serverInfo: { name: 'raceline' },
+      capabilities: {
+        positionEncoding: PositionEncodingKind.UTF16,
+        textDocumentSync: {
+          openClose: true,
+          change: TextDocumentSyncKind.Incremental,
+          save: { includeText: false },
+        },
+        codeActionProvider: {
+          codeActionKinds: [CodeActionKind.QuickFix, fixAllKind],
+          resolveProvider: client.resolvesEdits,
+        },
+        executeCommandProvider: { commands: [...commands.keys()] },
+        workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
+      },
+    };
+  });
+
+  connection.onInitialized(() =>
+    notification('initialized', async (s) => {
+      if (s.client.configurationRegistration)
+        void connection.client.register(DidChangeConfigurationNotification.type, { section: 'raceline' });
+      if (s.client.watchesFiles)
+        void connection.client.register(DidChangeWatchedFilesNotification.type, {
+          watchers: [{ globPattern: '**/*.py' }],
+        });
+      if (s.client.folderChanges)
+        connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) =>
+          notification('workspace/didChangeWorkspaceFolders', () => {
+            const gone = new Set(removed.map((folder) => fileKey(folder.uri)));
+            return s.setFolders([...s.folders.filter((key) => !gone.has(key)), ...added.map((folder) => folder.uri)]);
+          }),
+        );
+      await s.settings.loadWorkspace();
+      const progress =
+        s.client.progress && s.folders.length ? await connection.window.createWorkDoneProgress() : undefined;
+      progress?.begin('Raceline', undefined, 'reading stream-using files');
+      try {
+        await s.scan();
+      } finally {
+        progress?.done();
+      }
+    }),
+  );
+
+  documents.onDidOpen(({ document }) => notification('textDocument/didOpen', (s) => s.opened(document)));
+  documents.onDidChangeContent(({ document }) => notification('textDocument/didChange', (s) => s.changed(document)));
+  documents.onDidSave(({ document }) => notification('textDocument/didSave', (s) => s.saved(document)));
+  documents.onDidClose(({ document }) => notification('textDocument/didClose', (s) => s.closed(document)));
+  documents.listen(connection);
+
+  connection.onDidChangeWatchedFiles(({ changes }) =>
+    notification('workspace/didChangeWatchedFiles', (s) =>
+      Promise.all(changes.map(({ uri }) => s.diskChanged(s.uris.seen(uri)))),
+    ),
+  );
+  connection.onDidChangeConfiguration((params: DidChangeConfigurationParams) =>
+    notification('workspace/didChangeConfiguration', async (s) => {
+      await s.settings.changed(
+        params?.settings,
+        documents.all().map((document) => document.uri),
+      );
+      s.schedule();
+    }),
+  );
+
+  connection.onCodeAction((params) => request('textDocument/codeAction', (s) => codeActions(s, params)));
+  connection.onCodeActionResolve(
+    (action) => request('codeAction/resolve', (s) => resolveCodeAction(s, action)) as Promise<typeof action>,
+  );
+  connection.onExecuteCommand((params) =>
+    request('workspace/executeCommand', (s) => executeCommand(s, params.command, params.arguments ?? [])),
+  );
+
+  connection.onShutdown(() => {
+    shutDown = true;
+    session?.dispose();
+  });
+  connection.listen();
+}
