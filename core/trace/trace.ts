@@ -29,6 +29,8 @@ export interface Trace {
   readonly marks: MarkColumns;
   readonly blocks: BlockColumns;
   readonly counters: CounterColumns;
+  /** Host time of each step of `program`, -1 where not known. Importers always give it. */
+  readonly stepTime?: Float64Array;
   readonly counts: TraceCounts;
   /** What the file cannot tell, in whole sentences: "Waits are not recorded: …". Shown, never taken for "no wait". */
   readonly limits: readonly string[];
@@ -78,7 +80,7 @@ export interface SiteColumns {
 export const deviceSliceKinds = ['kernel', 'copy', 'set'] as const;
 export type DeviceSliceKind = (typeof deviceSliceKinds)[number];
 
-/** Kernels, copies, memsets; sorted by start time within a stream. Overlaps on one stream are kept. */
+/** Kernels, copies, memsets; grouped by stream, sorted by start within it. Overlaps on one stream are kept. */
 export interface DeviceSliceColumns {
   readonly length: number;
   readonly stream: Int32Array;
@@ -100,7 +102,7 @@ export interface DeviceSliceColumns {
 export const hostSliceKinds = ['operator', 'runtime', 'annotation', 'python', 'sync'] as const;
 export type HostSliceKind = (typeof hostSliceKinds)[number];
 
-/** Host side; sorted by start within a thread, nested by time. */
+/** Host side; grouped by thread, sorted by start within it, nested by time. */
 export interface HostSliceColumns {
   readonly length: number;
   readonly thread: Int32Array;
@@ -169,6 +171,8 @@ export interface CounterColumns {
   readonly reserved: Float64Array;
   /** Released, but kept from reuse by record_stream. */
   readonly heldBack: Float64Array;
+  /** Device of the row; left out: one device. A figure that the file does not have is -1. */
+  readonly device?: Int32Array;
 }
 
 export interface TraceCounts {

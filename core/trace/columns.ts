@@ -1,0 +1,116 @@
+/**
+ * Columns that grow while a file is read, and the orders in which they are laid down. Knows nothing of traces.
+ */
+
+type Cells = Float64Array | Int32Array | Uint8Array;
+
+export class Column<T extends Cells> {
+  #cells: T;
+  readonly #make: new (
+    length: number,
+  ) => T;
+  length = 0;
+
+  constructor(make: new (length: number) => T) {
+    this.#make = make;
+    this.#cells = new make(256);
+  }
+
+  push(value: number): void {
+    if (this.length === this.#cells.length) {
+      const larger = new this.#make(this.length * 2);
+      larger.set(this.#cells);
+      this.#cells = larger;
+    }
+    this.#cells[this.length++] = value;
+  }
+
+  get(row: number): number {
+    return this.#cells[row]!;
+  }
+
+  set(row: number, value: number): void {
+    this.#cells[row] = value;
+  }
+
+  /** The cells so far, exactly `length` of them; in the order of `order` where one is given. */
+  finish(order?: Int32Array): T {
+    if (!order) return this.#cells.slice(0, this.length) as T;
+    const result = new this.#make(order.length);
+    const cells = this.#cells;
+    for (let i = 0; i < order.length; i++) result[i] = cells[order[i]!]!;
+    return result;
+  }
+}
+
+export const float64 = (): Column<Float64Array> => new Column(Float64Array);
+export const int32 = (): Column<Int32Array> => new Column(Int32Array);
+export const uint8 = (): Column<Uint8Array> => new Column(Uint8Array);
+
+/**
+ * The order that groups rows by `group` (ascending, -1 first) and within a group sorts by `before`, stably. Recorders
+ * write long sorted runs, so this is a merge of natural runs: near to linear on real files.
+ */
+export function groupedOrder(
+  length: number,
+  group: (row: number) => number,
+  before: (a: number, b: number) => boolean,
+): Int32Array {
+  const groups = new Map<number, number>();
+  for (let row = 0; row < length; row++) groups.set(group(row), (groups.get(group(row)) ?? 0) + 1);
+  const starts = new Map<number, number>();
+  let at = 0;
+  for (const key of [...groups.keys()].sort((a, b) => a - b)) {
+    starts.set(key, at);
+    at += groups.get(key)!;
+  }
+  const order = new Int32Array(length);
+  const next = new Map(starts);
+  for (let row = 0; row < length; row++) {
+    const key = group(row);
+    const place = next.get(key)!;
+    order[place] = row;
+    next.set(key, place + 1);
+  }
+  const spare = new Int32Array(length);
+  for (const [key, start] of starts) sortRuns(order, spare, start, start + groups.get(key)!, before);
+  return order;
+}
+
+/** Where each row went: `inverse(order)[row]` is its new place. */
+export function inverse(order: Int32Array): Int32Array {
+  const result = new Int32Array(order.length);
+  for (let i = 0; i < order.length; i++) result[order[i]!] = i;
+  return result;
+}
+
+function sortRuns(
+  order: Int32Array,
+  spare: Int32Array,
+  from: number,
+  to: number,
+  before: (a: number, b: number) => boolean,
+): void {
+  let runs: number[] = [from];
+  for (let i = from + 1; i < to; i++) if (before(order[i]!, order[i - 1]!)) runs.push(i);
+  while (runs.length > 1) {
+    const merged: number[] = [];
+    for (let r = 0; r < runs.length; r += 2) {
+      const low = runs[r]!;
+      merged.push(low);
+      if (r + 1 === runs.length) continue;
+      const middle = runs[r + 1]!;
+      const high = runs[r + 2] ?? to;
+      spare.set(order.subarray(low, middle), low);
+      let a = low;
+      let b = middle;
+      let out = low;
+      while (a < middle && b < high) {
+        if (before(order[b]!, spare[a]!)) order[out++] = order[b++]!;
+        else order[out++] = spare[a++]!;
+      }
+      while (a < middle) order[out++] = spare[a++]!;
+    }
+    runs = merged;
+  }
+}

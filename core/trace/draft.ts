@@ -1,0 +1,467 @@
+/**
+ * A trace while a file is read: tables to which importers append in file order, and `finish`, which sorts them, points
+ * every index at its new place, counts, and lays down the columns. Knows no format.
+ */
+import type { EventEntry, BlockEntry, Step, StreamEntry, StreamProgram, ThreadEntry } from '../program/program.ts';
+import { float64, groupedOrder, int32, inverse, uint8 } from './columns.ts';
+import { Problems } from './problems.ts';
+import { StringTable } from './strings.ts';
+import type { Trace, TraceCounts, TraceStream, TraceThread } from './trace.ts';
+import { deviceSliceKinds, hostSliceKinds, markKinds } from './trace.ts';
+
+export interface DraftOrigin {
+  readonly kind: 'trace';
+  row: number;
+  file?: string;
+  line?: number;
+  slice?: number;
+}
+
+export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+
+export const kernelSlice = deviceSliceKinds.indexOf('kernel');
+export const copySlice = deviceSliceKinds.indexOf('copy');
+export const setSlice = deviceSliceKinds.indexOf('set');
+export const operatorSlice = hostSliceKinds.indexOf('operator');
+export const runtimeSlice = hostSliceKinds.indexOf('runtime');
+export const annotationSlice = hostSliceKinds.indexOf('annotation');
+export const pythonSlice = hostSliceKinds.indexOf('python');
+export const syncSlice = hostSliceKinds.indexOf('sync');
+export const recordMark = markKinds.indexOf('record');
+export const waitMark = markKinds.indexOf('wait');
+export const hostWaitMark = markKinds.indexOf('hostWait');
+
+export class DeviceRows {
+  readonly stream = int32();
+  readonly start = float64();
+  readonly duration = float64();
+  readonly name = int32();
+  readonly kind = uint8();
+  readonly bytes = float64();
+  readonly correlation = float64();
+  readonly step = int32();
+  readonly site = int32();
+  /** Row of the host table, before it is sorted. */
+  readonly launcher = int32();
+
+  get length(): number {
+    return this.start.length;
+  }
+}
+
+export class HostRows {
+  readonly thread = int32();
+  readonly start = float64();
+  readonly duration = float64();
+  readonly name = int32();
+  readonly kind = uint8();
+  readonly site = int32();
+
+  get length(): number {
+    return this.start.length;
+  }
+}
+
+export class MarkRows {
+  readonly kind = uint8();
+  readonly stream = int32();
+  readonly thread = int32();
+  readonly hostTime = float64();
+  readonly deviceTime = float64();
+  readonly blocked = float64();
+  readonly other = int32();
+  readonly inferred = uint8();
+  readonly implicit = uint8();
+  readonly step = int32();
+  readonly site = int32();
+
+  get length(): number {
+    return this.kind.length;
+  }
+}
+
+export class BlockRows {
+  readonly address = float64();
+  readonly size = float64();
+  readonly stream = int32();
+  readonly allocated = float64();
+  readonly releaseRequested = float64();
+  readonly lastUse = float64();
+  readonly reusable = float64();
+  readonly name = int32();
+  readonly allocationSite = int32();
+  readonly releaseSite = int32();
+  readonly programBlock = int32();
+
+  get length(): number {
+    return this.address.length;
+  }
+}
+
+export class SiteRows {
+  readonly file = int32();
+  readonly line = int32();
+  readonly function = int32();
+  readonly parent = int32();
+  readonly #ids = new Map<string, number>();
+
+  get length(): number {
+    return this.file.length;
+  }
+
+  /** The site of this frame called from `parent`; the same frame from the same caller is one site. */
+  add(file: number, line: number, fn: number, parent: number): number {
+    const key = `${parent} ${file} ${line} ${fn}`;
+    const known = this.#ids.get(key);
+    if (known !== undefined) return known;
+    const id = this.file.length;
+    this.#ids.set(key, id);
+    this.file.push(file);
+    this.line.push(line);
+    this.function.push(fn);
+    this.parent.push(parent);
+    return id;
+  }
+}
+
+export class CounterRows {
+  readonly time = float64();
+  readonly allocated = float64();
+  readonly reserved = float64();
+  readonly heldBack = float64();
+  readonly device = int32();
+
+  get length(): number {
+    return this.time.length;
+  }
+
+  add(time: number, device: number, allocated: number, reserved: number, heldBack: number): void {
+    this.time.push(time);
+    this.device.push(device);
+    this.allocated.push(allocated);
+    this.reserved.push(reserved);
+    this.heldBack.push(heldBack);
+  }
+}
+
+export class TraceDraft {
+  readonly strings = new StringTable();
+  readonly problems = new Problems();
+  readonly limits: string[] = [];
+  readonly streams: Mutable<TraceStream>[] = [];
+  readonly threads: Mutable<TraceThread>[] = [];
+  readonly sites = new SiteRows();
+  readonly device = new DeviceRows();
+  readonly host = new HostRows();
+  readonly marks = new MarkRows();
+  readonly blocks = new BlockRows();
+  readonly counters = new CounterRows();
+
+  readonly programStreams: Mutable<StreamEntry>[] = [];
+  readonly events: EventEntry[] = [];
+  readonly programBlocks: Mutable<BlockEntry>[] = [];
+  readonly programThreads: ThreadEntry[] = [];
+  readonly origins: DraftOrigin[] = [];
+  readonly steps: Step[] = [];
+  /** Host time of each step, -1 where not known. */
+  readonly stepTime = float64();
+
+  /** Time of the last thing that is known to have happened. */
+  latest = 0;
+
+  pushStep(step: Step, time: number): number {
+    this.stepTime.push(time);
+    return this.steps.push(step) - 1;
+  }
+
+  /** An origin for a step of this row at this site (-1: none). */
+  origin(row: number, site: number): number {
+    const origin: DraftOrigin = { kind: 'trace', row };
+    if (site >= 0) {
+      const file = this.strings.list[this.sites.file.get(site)];
+      if (file) {
+        origin.file = file;
+        origin.line = this.sites.line.get(site);
+      }
+    }
+    return this.origins.push(origin) - 1;
+  }
+
+  pushDevice(row: {
+    stream: number;
+    start: number;
+    duration: number;
+    name: number;
+    kind: number;
+    bytes: number;
+    correlation: number;
+    step: number;
+    site: number;
+    launcher: number;
+  }): number {
+    const t = this.device;
+    t.stream.push(row.stream);
+    t.start.push(row.start);
+    t.duration.push(row.duration);
+    t.name.push(row.name);
+    t.kind.push(row.kind);
+    t.bytes.push(row.bytes);
+    t.correlation.push(row.correlation);
+    t.step.push(row.step);
+    t.site.push(row.site);
+    t.launcher.push(row.launcher);
+    return t.length - 1;
+  }
+
+  pushHost(thread: number, start: number, duration: number, name: number, kind: number, site: number): number {
+    const t = this.host;
+    t.thread.push(thread);
+    t.start.push(start);
+    t.duration.push(duration);
+    t.name.push(name);
+    t.kind.push(kind);
+    t.site.push(site);
+    return t.length - 1;
+  }
+
+  pushMark(row: {
+    kind: number;
+    stream: number;
+    thread: number;
+    hostTime: number;
+    deviceTime?: number;
+    blocked?: number;
+    other?: number;
+    inferred?: boolean;
+    implicit?: boolean;
+    step: number;
+    site: number;
+  }): number {
+    const t = this.marks;
+    t.kind.push(row.kind);
+    t.stream.push(row.stream);
+    t.thread.push(row.thread);
+    t.hostTime.push(row.hostTime);
+    t.deviceTime.push(row.deviceTime ?? -1);
+    t.blocked.push(row.blocked ?? -1);
+    t.other.push(row.other ?? -1);
+    t.inferred.push(row.inferred ? 1 : 0);
+    t.implicit.push(row.implicit ? 1 : 0);
+    t.step.push(row.step);
+    t.site.push(row.site);
+    return t.length - 1;
+  }
+
+  pushBlock(row: {
+    address: number;
+    size: number;
+    stream: number;
+    allocated: number;
+    releaseRequested?: number;
+    reusable?: number;
+    name: number;
+    allocationSite: number;
+    programBlock: number;
+  }): number {
+    const t = this.blocks;
+    t.address.push(row.address);
+    t.size.push(row.size);
+    t.stream.push(row.stream);
+    t.allocated.push(row.allocated);
+    t.releaseRequested.push(row.releaseRequested ?? -1);
+    t.lastUse.push(-1);
+    t.reusable.push(row.reusable ?? -1);
+    t.name.push(row.name);
+    t.allocationSite.push(row.allocationSite);
+    t.releaseSite.push(-1);
+    t.programBlock.push(row.programBlock);
+    return t.length - 1;
+  }
+
+  finish(about: {
+    format: Trace['format'];
+    producer: string;
+    clock: Trace['clock'];
+    unixStart?: string;
+    counts?: Partial<TraceCounts>;
+  }): Trace {
+    if (this.strings.mended > 0)
+      this.problems.add(
+        'names',
+        `${this.strings.mended} names held control characters or were too long; they are shown mended.`,
+        -1,
+        -1,
+      );
+    const { device, host, marks, blocks, counters, sites } = this;
+
+    const hostOrder = groupedOrder(
+      host.length,
+      (row) => host.thread.get(row),
+      (a, b) =>
+        host.start.get(a) < host.start.get(b) ||
+        (host.start.get(a) === host.start.get(b) && host.duration.get(a) > host.duration.get(b)),
+    );
+    const hostPlace = inverse(hostOrder);
+    for (let row = 0; row < device.length; row++) {
+      const launcher = device.launcher.get(row);
+      if (launcher >= 0) device.launcher.set(row, hostPlace[launcher]!);
+    }
+    const deviceOrder = groupedOrder(
+      device.length,
+      (row) => device.stream.get(row),
+      (a, b) => device.start.get(a) < device.start.get(b),
+    );
+    this.#pointOriginsAtSlices(deviceOrder);
+    const counterOrder = groupedOrder(
+      counters.length,
+      () => 0,
+      (a, b) => counters.time.get(a) < counters.time.get(b),
+    );
+
+    const program: StreamProgram = {
+      streams: this.programStreams,
+      events: this.events,
+      blocks: this.programBlocks,
+      threads: this.programThreads,
+      origins: this.origins,
+      steps: this.steps,
+    };
+    return {
+      format: about.format,
+      producer: about.producer,
+      clock: about.clock,
+      unixStart: about.unixStart,
+      duration: this.#duration(),
+      strings: this.strings.list,
+      streams: this.streams,
+      threads: this.threads,
+      sites: {
+        length: sites.length,
+        file: sites.file.finish(),
+        line: sites.line.finish(),
+        function: sites.function.finish(),
+        parent: sites.parent.finish(),
+      },
+      deviceSlices: {
+        length: device.length,
+        stream: device.stream.finish(deviceOrder),
+        start: device.start.finish(deviceOrder),
+        duration: device.duration.finish(deviceOrder),
+        name: device.name.finish(deviceOrder),
+        kind: device.kind.finish(deviceOrder),
+        bytes: device.bytes.finish(deviceOrder),
+        correlation: device.correlation.finish(deviceOrder),
+        step: device.step.finish(deviceOrder),
+        site: device.site.finish(deviceOrder),
+        launcher: device.launcher.finish(deviceOrder),
+      },
+      hostSlices: {
+        length: host.length,
+        thread: host.thread.finish(hostOrder),
+        start: host.start.finish(hostOrder),
+        duration: host.duration.finish(hostOrder),
+        name: host.name.finish(hostOrder),
+        kind: host.kind.finish(hostOrder),
+        site: host.site.finish(hostOrder),
+      },
+      marks: {
+        length: marks.length,
+        kind: marks.kind.finish(),
+        stream: marks.stream.finish(),
+        thread: marks.thread.finish(),
+        hostTime: marks.hostTime.finish(),
+        deviceTime: marks.deviceTime.finish(),
+        blocked: marks.blocked.finish(),
+        other: marks.other.finish(),
+        inferred: marks.inferred.finish(),
+        implicit: marks.implicit.finish(),
+        step: marks.step.finish(),
+        site: marks.site.finish(),
+      },
+      blocks: {
+        length: blocks.length,
+        address: blocks.address.finish(),
+        size: blocks.size.finish(),
+        stream: blocks.stream.finish(),
+        allocated: blocks.allocated.finish(),
+        releaseRequested: blocks.releaseRequested.finish(),
+        lastUse: blocks.lastUse.finish(),
+        reusable: blocks.reusable.finish(),
+        name: blocks.name.finish(),
+        allocationSite: blocks.allocationSite.finish(),
+        releaseSite: blocks.releaseSite.finish(),
+        programBlock: blocks.programBlock.finish(),
+      },
+      counters: {
+        length: counters.length,
+        time: counters.time.finish(counterOrder),
+        allocated: counters.allocated.finish(counterOrder),
+        reserved: counters.reserved.finish(counterOrder),
+        heldBack: counters.heldBack.finish(counterOrder),
+        device: counters.device.finish(counterOrder),
+      },
+      stepTime: this.stepTime.finish(),
+      counts: { ...this.#counts(), ...about.counts },
+      limits: this.limits,
+      problems: this.problems.finish(),
+      program,
+    };
+  }
+
+  #pointOriginsAtSlices(order: Int32Array): void {
+    const { device, steps, origins } = this;
+    for (let place = 0; place < order.length; place++) {
+      const row = order[place]!;
+      const step = steps[device.step.get(row)];
+      if (!step) continue;
+      const origin = origins[step.origin]!;
+      if (origin.slice === undefined || device.start.get(row) < device.start.get(order[origin.slice]!))
+        origin.slice = place;
+    }
+  }
+
+  #duration(): number {
+    let end = this.latest;
+    const { device, host, marks, counters } = this;
+    for (let row = 0; row < device.length; row++) end = Math.max(end, device.start.get(row) + device.duration.get(row));
+    for (let row = 0; row < host.length; row++) end = Math.max(end, host.start.get(row) + host.duration.get(row));
+    for (let row = 0; row < marks.length; row++)
+      end = Math.max(end, marks.hostTime.get(row), marks.deviceTime.get(row));
+    for (let row = 0; row < counters.length; row++) end = Math.max(end, counters.time.get(row));
+    for (let row = 0; row < this.stepTime.length; row++) end = Math.max(end, this.stepTime.get(row));
+    return end;
+  }
+
+  #counts(): TraceCounts {
+    const { device, marks, blocks } = this;
+    let kernels = 0;
+    let copies = 0;
+    let memsets = 0;
+    for (let row = 0; row < device.length; row++) {
+      const kind = device.kind.get(row);
+      if (kind === kernelSlice) kernels++;
+      else if (kind === copySlice) copies++;
+      else memsets++;
+    }
+    let records = 0;
+    let waits = 0;
+    let waitsWithRecord = 0;
+    let hostWaits = 0;
+    for (let row = 0; row < marks.length; row++) {
+      const kind = marks.kind.get(row);
+      if (kind === recordMark) records++;
+      else if (kind === hostWaitMark) hostWaits++;
+      else {
+        waits++;
+        if (marks.other.get(row) >= 0 && marks.inferred.get(row) === 0) waitsWithRecord++;
+      }
+    }
+    let allocations = 0;
+    let releases = 0;
+    for (let row = 0; row < blocks.length; row++) {
+      if (blocks.allocated.get(row) >= 0) allocations++;
+      if (blocks.releaseRequested.get(row) >= 0) releases++;
+    }
+    return { kernels, copies, memsets, records, waits, waitsWithRecord, hostWaits, allocations, releases };
+  }
+}

@@ -1,0 +1,159 @@
+/**
+ * Opens a trace of any known format from its bytes. The format is told by the content, plain or gzip, whole or in pieces:
+ * with pieces a file is never in memory unpacked. A new format is a reader of its own file and a line in `readers`.
+ */
+import { Gunzip } from 'fflate';
+import { detect, detectLength, isGzip, type KnownFormat } from './detect.ts';
+import { TraceError } from './error.ts';
+import { KinetoReader } from './kineto.ts';
+import { RacelineReader } from './raceline.ts';
+import type { FormatReader } from './reader.ts';
+import { SnapshotReader } from './snapshot.ts';
+import type { Trace } from './trace.ts';
+
+export { TraceError } from './error.ts';
+
+export interface OpenOptions {
+  /** A faster gunzip of the whole, where the host has one (Node's zlib). It costs the memory of the unpacked file. */
+  readonly gunzip?: (packed: Uint8Array) => Uint8Array;
+  /** Bytes of the file taken in so far, and how many there are (0: not known). */
+  readonly onProgress?: (read: number, total: number) => void;
+}
+
+const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
+  raceline: () => new RacelineReader(),
+  kineto: () => new KinetoReader(),
+  snapshot: () => new SnapshotReader(),
+};
+
+/** Throws a `TraceError` where the file as a whole cannot be opened. */
+export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions = {}): Trace {
+  if (options.gunzip && isGzip(bytes)) {
+    const unpacked = unpackWhole(bytes, options.gunzip);
+    if (unpacked) return openTrace(unpacked, name, { onProgress: options.onProgress });
+  }
+  const opener = new TraceOpener(name);
+  for (let at = 0; at < bytes.length; at += pieceLength) {
+    opener.push(bytes.subarray(at, at + pieceLength));
+    options.onProgress?.(Math.min(at + pieceLength, bytes.length), bytes.length);
+  }
+  return opener.finish();
+}
+
+/** As `openTrace`, from pieces that arrive one after the other; `total` is the length of the file, 0 if not known. */
+export async function openTraceFrom(
+  pieces: AsyncIterable<Uint8Array>,
+  name: string,
+  options: { readonly onProgress?: OpenOptions['onProgress']; readonly total?: number } = {},
+): Promise<Trace> {
+  const opener = new TraceOpener(name);
+  let read = 0;
+  for await (const piece of pieces) {
+    opener.push(piece);
+    read += piece.length;
+    options.onProgress?.(read, options.total ?? 0);
+  }
+  return opener.finish();
+}
+
+const pieceLength = 1 << 18;
+
+/** Undefined where it fails: what can be had of a broken stream the slower way gets at. */
+function unpackWhole(bytes: Uint8Array, gunzip: (packed: Uint8Array) => Uint8Array): Uint8Array | undefined {
+  try {
+    return gunzip(bytes);
+  } catch {
+    return undefined;
+  }
+}
+
+export class TraceOpener {
+  readonly #name: string;
+  #gunzip: Gunzip | undefined;
+  #begun = false;
+  #head: Uint8Array = new Uint8Array(0);
+  #reader: FormatReader | undefined;
+  #packed = 0;
+  #cut: string | undefined;
+  /** An error of the reader inside the gunzip callback; it must not be taken for a broken stream. */
+  #failure: unknown;
+
+  constructor(name: string) {
+    this.#name = name;
+  }
+
+  push(bytes: Uint8Array): void {
+    if (bytes.length === 0) return;
+    if (!this.#begun) {
+      // The first piece may be of one byte; two tell whether it is gzip.
+      if (this.#head.length + bytes.length < 2) {
+        this.#head = joined(this.#head, bytes);
+        return;
+      }
+      const first = this.#head.length > 0 ? joined(this.#head, bytes) : bytes;
+      this.#head = new Uint8Array(0);
+      this.#begun = true;
+      if (isGzip(first)) this.#gunzip = new Gunzip((unpacked) => this.#guardedUnpacked(unpacked));
+      this.#take(first);
+    } else this.#take(bytes);
+  }
+
+  finish(): Trace {
+    if (!this.#begun && this.#head.length > 0) this.#begun = true;
+    if (this.#gunzip && !this.#cut) this.#unpack(new Uint8Array(0), true);
+    if (!this.#reader) {
+      if (this.#head.length === 0 && this.#cut)
+        throw new TraceError(`“${this.#name}” is a broken gzip file: nothing in it can be unpacked.`, 0);
+      this.#begin();
+    }
+    return this.#reader!.finish(this.#cut);
+  }
+
+  #take(bytes: Uint8Array): void {
+    if (!this.#gunzip) this.#unpacked(bytes);
+    else if (!this.#cut) this.#unpack(bytes, false);
+  }
+
+  #unpack(bytes: Uint8Array, last: boolean): void {
+    try {
+      this.#gunzip!.push(bytes, last);
+    } catch {
+      if (this.#failure === undefined)
+        this.#cut = `The gzip stream breaks off or is damaged near its byte ${this.#packed}. What could be unpacked is shown.`;
+    }
+    if (this.#failure !== undefined) throw this.#failure;
+    this.#packed += bytes.length;
+  }
+
+  #guardedUnpacked(unpacked: Uint8Array): void {
+    try {
+      this.#unpacked(unpacked);
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
+  }
+
+  #unpacked(bytes: Uint8Array): void {
+    if (this.#reader) {
+      this.#reader.push(bytes);
+      return;
+    }
+    this.#head = this.#head.length > 0 ? joined(this.#head, bytes) : bytes.slice();
+    if (this.#head.length >= detectLength) this.#begin();
+  }
+
+  #begin(): void {
+    const head = this.#head;
+    this.#head = new Uint8Array(0);
+    this.#reader = readers[detect(head.subarray(0, detectLength), this.#name)]();
+    this.#reader.push(head);
+  }
+}
+
+function joined(a: Uint8Array, b: Uint8Array): Uint8Array {
+  const result = new Uint8Array(a.length + b.length);
+  result.set(a);
+  result.set(b, a.length);
+  return result;
+}

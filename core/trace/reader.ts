@@ -1,0 +1,8 @@
+/** What every format's reader is: it is pushed the unpacked bytes in pieces of any size, and makes the trace at the end. */
+import type { Trace } from './trace.ts';
+
+export interface FormatReader {
+  push(bytes: Uint8Array): void;
+  /** `cut`: why the bytes end early (a broken gzip stream), undefined if they do not. */
+  finish(cut?: string): Trace;
+}
