@@ -50,7 +50,7 @@ const simpleEscapes: Readonly<Record<string, string>> = {
 
 function decodeEscapes(body: string): string {
   return body.replace(
-    /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|(\r\n|[\s\S]))/g,
+    /\\(?:x([0-9a-fA-F]{2})|u([0-9a-fA-F]{4})|U([0-9a-fA-F]{8})|([0-7]{1,3})|N\{[^}]*\}|(\r\n|[\s\S]))/g,
     (whole, x, u, long, octal, other) => {
       const hex = x ?? u ?? long;
       if (hex !== undefined) {
@@ -58,6 +58,8 @@ function decodeEscapes(body: string): string {
         return code <= 0x10ffff ? String.fromCodePoint(code) : whole;
       }
       if (octal !== undefined) return String.fromCharCode(Number.parseInt(octal, 8));
+      // A character by its Unicode name: one unit, whichever.
+      if (other === undefined) return '\ufffd';
       if (other === '\n' || other === '\r\n' || other === '\r') return '';
       return simpleEscapes[other] ?? whole;
     },

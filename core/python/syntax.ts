@@ -66,6 +66,29 @@ function errorRanges(root: TreeNode): Node[] {
   return ranges.sort((a, b) => a.start - b.start || a.end - b.end);
 }
 
+/**
+ * In `[*a.b()]` the grammar binds the star closer than the trailer; Python binds it last. Builds the trailer on what is
+ * below the star, and puts the star around it.
+ */
+function unstarred(
+  value: Expression,
+  start: number,
+  build: (base: Expression, start: number) => Expression,
+): Expression {
+  if (value.kind !== 'Starred') return build(value, start);
+  const inner = build(value.value, value.value.start);
+  return { kind: 'Starred', value: inner, start, end: inner.end };
+}
+
+/** `(a).b` as `type(a).b`. */
+function onTypeOf(target: Expression, start: number, opening: number): Expression {
+  if (target.kind === 'Attribute' || target.kind === 'Subscript')
+    return { ...target, value: onTypeOf(target.value, start, opening), start };
+  const callee: Name = { kind: 'Name', id: 'type', start, end: start + 4 };
+  const args = target.kind === 'Tuple' ? target.elements : [target];
+  return { kind: 'Call', callee, args, keywords: [], start, end: Math.max(target.end, opening) };
+}
+
 interface Grammar {
   readonly types: readonly string[];
   readonly named: readonly boolean[];
@@ -388,8 +411,8 @@ class SyntaxBuilder {
       if (type !== 'with_item') return;
       const range = this.#range;
       this.#each((inner) => {
-        // `with (a, b):` reads as one tuple in the grammar and as two items in Python.
-        if (inner === 'tuple') {
+        // `with (a, b):` and `with (a as b):` are one bracketed expression in the grammar and items in Python.
+        if (inner === 'tuple' || inner === 'parenthesized_expression') {
           this.#each((element) => {
             if (this.#isNamed) items.push(this.#withItem(element, this.#range));
           });
@@ -630,11 +653,23 @@ class SyntaxBuilder {
   #typeAlias(out: Statement[]): void {
     const range = this.#range;
     let target: Expression | undefined;
+    let value: Expression | undefined;
+    let opening = range.start;
     this.#each(() => {
-      if (this.#field === 'left') target = this.#annotation();
+      const field = this.#field;
+      if (field === 'left') {
+        opening = this.#cursor.startIndex;
+        target = this.#annotation();
+      } else if (field === 'right') value = this.#annotation();
     });
-    if (target?.kind === 'Subscript') target = target.value;
-    if (target) out.push({ kind: 'Assign', targets: [target], value: this.#opaque(range), ...range });
+    if (!target || !value) return;
+    // `type(a).b = c` is an assignment that the grammar takes for an alias named `(a).b`.
+    if (this.#text[opening] === '(') target = onTypeOf(target, range.start, opening);
+    else {
+      if (target.kind === 'Subscript') target = target.value;
+      value = this.#opaque(range);
+    }
+    out.push({ kind: 'Assign', targets: [target], value, ...range });
   }
 
   #match(out: Statement[]): void {
@@ -805,10 +840,11 @@ class SyntaxBuilder {
       case 'parenthesized_expression':
         return this.#only() ?? { kind: 'Opaque', parts: [], start, end };
       case 'tuple':
-      case 'tuple_pattern':
       case 'expression_list':
       case 'pattern_list':
         return { kind: 'Tuple', elements: this.#elements(), start, end };
+      case 'tuple_pattern':
+        return this.#tuplePattern(start, end);
       case 'list':
       case 'list_pattern':
         return { kind: 'List', elements: this.#elements(), start, end };
@@ -834,6 +870,7 @@ class SyntaxBuilder {
         return this.#lambda(start, end);
       case 'list_splat':
       case 'list_splat_pattern':
+      case 'splat_type':
       case 'dictionary_splat':
       case 'dictionary_splat_pattern': {
         const value = this.#only();
@@ -856,6 +893,10 @@ class SyntaxBuilder {
         return this.#only() ?? { kind: 'Opaque', parts: [], start, end };
       case 'generic_type':
         return this.#genericType(start, end);
+      case 'union_type':
+        return this.#binary(start, end);
+      case 'member_type':
+        return this.#attribute(start, end);
       default:
         return { kind: 'Opaque', parts: this.#elements(), start, end };
     }
@@ -870,6 +911,17 @@ class SyntaxBuilder {
     return elements;
   }
 
+  /** `(a)` as a target is `a`, `(a,)` is a tuple of one. */
+  #tuplePattern(start: number, end: number): Expression {
+    const elements: Expression[] = [];
+    let commas = 0;
+    this.#each((type) => {
+      if (type === ',') commas++;
+      else if (this.#isNamed) elements.push(this.#expression());
+    });
+    return elements.length === 1 && !commas ? elements[0]! : { kind: 'Tuple', elements, start, end };
+  }
+
   #attribute(start: number, end: number): Expression {
     const cursor = this.#cursor;
     let value: Expression | undefined;
@@ -881,7 +933,14 @@ class SyntaxBuilder {
     });
     if (!value || !nameNode) return { kind: 'Opaque', parts: value ? [value] : [], start, end };
     const name = this.#text.slice(nameNode.start, nameNode.end);
-    return { kind: 'Attribute', value, name, nameNode, start, end };
+    return unstarred(value, start, (base, from) => ({
+      kind: 'Attribute',
+      value: base,
+      name,
+      nameNode: nameNode!,
+      start: from,
+      end,
+    }));
   }
 
   #call(start: number, end: number): Expression {
@@ -894,7 +953,7 @@ class SyntaxBuilder {
       else if (this.#isNamed) args.push(this.#expression());
     });
     if (!callee) return { kind: 'Opaque', parts: args, start, end };
-    return { kind: 'Call', callee, args, keywords, start, end };
+    return unstarred(callee, start, (base, from) => ({ kind: 'Call', callee: base, args, keywords, start: from, end }));
   }
 
   #arguments(): [Expression[], Keyword[]] {
@@ -936,7 +995,7 @@ class SyntaxBuilder {
     const index: Expression = commas
       ? { kind: 'Tuple', elements: indices, start: first.start, end: indices.at(-1)!.end }
       : first;
-    return { kind: 'Subscript', value, index, start, end };
+    return unstarred(value, start, (base, from) => ({ kind: 'Subscript', value: base, index, start: from, end }));
   }
 
   #slice(start: number, end: number): Expression {
@@ -959,7 +1018,15 @@ class SyntaxBuilder {
       else right = this.#expression();
     });
     if (!left || !right) return { kind: 'Opaque', parts: left ? [left] : [], start, end };
-    return { kind: 'Binary', operator, left, right, start, end };
+    const operand = right;
+    return unstarred(left, start, (base, from) => ({
+      kind: 'Binary',
+      operator,
+      left: base,
+      right: operand,
+      start: from,
+      end,
+    }));
   }
 
   #compare(start: number, end: number): Expression {
