@@ -1,8 +1,8 @@
 /** `raceline check`: findings of the source analysis as text, JSON or GitHub annotations; `--fix` applies the fixes. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
-import type { CheckResult, SourceChecker, SourceFile } from '../core/checkSource.ts';
-import { applyEdits, type FileEdit } from '../core/base/text.ts';
+import type { CheckResult, SourceFile } from '../core/checkSource.ts';
+import { fixAll } from '../core/fixAll.ts';
 import type { Finding } from '../core/rules/finding.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { loadChecker } from './checker.ts';
@@ -18,61 +18,30 @@ export async function check(args: readonly string[]): Promise<number> {
   const { files, problems } = readSourceFiles(given.rest);
   const checker = await loadChecker();
   const select = given.values.get('--select')?.split(',').filter(Boolean);
-  const narrow = (result: CheckResult): CheckResult =>
-    select ? { ...result, findings: result.findings.filter((finding) => select.includes(finding.code)) } : result;
+  const selected = (finding: Finding) => !select || select.includes(finding.code);
 
-  const fixing = given.flags.has('--fix') || given.flags.has('--diff');
   let current: readonly SourceFile[] = files;
-  let result = narrow(checker.check(current, { fixes: format === 'json' || fixing }));
+  let result: CheckResult;
   let fixed = 0;
-  if (fixing) {
-    const texts = fixAll(checker, current, result, narrow);
-    fixed = texts.applied;
-    if (given.flags.has('--diff')) {
-      for (const [i, file] of texts.files.entries())
-        process.stdout.write(unifiedDiff(display(file.file), current[i]!.text, file.text));
-    } else {
-      for (const [i, file] of texts.files.entries())
-        if (file.text !== current[i]!.text) writeKeepingBytes(file.file, current[i]!.text, file.text);
-      current = texts.files;
-      result = texts.result;
+  if (given.flags.has('--fix') || given.flags.has('--diff')) {
+    const fixes = fixAll(checker, files, { only: selected });
+    fixed = fixes.applied;
+    result = fixes.result;
+    for (const [i, file] of fixes.files.entries()) {
+      const before = files[i]!.text;
+      if (given.flags.has('--diff')) process.stdout.write(unifiedDiff(display(file.file), before, file.text));
+      else if (file.text !== before) writeKeepingBytes(file.file, before, file.text);
     }
-  }
-  const all = { findings: result.findings, problems: [...problems, ...result.problems] };
+    current = fixes.files;
+  } else result = checker.check(files, { fixes: format === 'json' });
+  const all = { findings: result.findings.filter(selected), problems: [...problems, ...result.problems] };
   const milliseconds = Math.round(performance.now() - started);
   if (format === 'json') console.log(JSON.stringify(toJson(all, files.length, milliseconds)));
   else if (format === 'github') for (const finding of all.findings) console.log(annotation(finding));
   else if (!given.flags.has('--diff')) printText(all, current, { files: files.length, milliseconds, fixed });
-  if (format !== 'json') for (const problem of all.problems) console.error(`${display(problem.file)}: ${problem.message}`);
+  if (format !== 'json')
+    for (const problem of all.problems) console.error(`${display(problem.file)}: ${problem.message}`);
   return all.findings.length ? 1 : 0;
-}
-
-/** Applies preferred fixes one finding at a time, since each can move or settle others, until none is left. */
-export function fixAll(
-  checker: SourceChecker,
-  files: readonly SourceFile[],
-  first: CheckResult,
-  narrow: (result: CheckResult) => CheckResult = (result) => result,
-): { files: SourceFile[]; result: CheckResult; applied: number } {
-  let current = [...files];
-  let result = first;
-  let applied = 0;
-  // Every applied fix removes a finding and adds none, so their number bounds the rounds.
-  for (let rounds = first.findings.length; rounds > 0; rounds--) {
-    const fix = result.findings.map((finding) => finding.fixes.find((f) => f.preferred)).find((f) => f !== undefined);
-    if (!fix) break;
-    current = applyFileEdits(current, fix.edits);
-    result = narrow(checker.check(current, { fixes: true }));
-    applied++;
-  }
-  return { files: current, result, applied };
-}
-
-export function applyFileEdits(files: readonly SourceFile[], edits: readonly FileEdit[]): SourceFile[] {
-  return files.map((file) => {
-    const own = edits.filter((edit) => edit.file === file.file);
-    return own.length ? { file: file.file, text: applyEdits(file.text, own) } : file;
-  });
 }
 
 /** A byte order mark or an encoding that the text does not show stays as it was; a file changed meanwhile is left alone. */
@@ -116,7 +85,14 @@ function printText(
     );
     console.log(`  ${finding.message}`);
     const text = texts.get(file);
-    if (text !== undefined) console.log(codeFrame(text, range, finding.related.filter((r) => r.file === file)));
+    if (text !== undefined)
+      console.log(
+        codeFrame(
+          text,
+          range,
+          finding.related.filter((r) => r.file === file),
+        ),
+      );
     for (const related of finding.related.filter((r) => r.file !== file))
       console.log(`  ${display(related.file)}:${related.range.start.line + 1}: ${related.message}`);
     console.log('');

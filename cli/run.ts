@@ -22,7 +22,9 @@ export async function run(args: readonly string[]): Promise<number> {
     });
     const ignore = () => {};
     process.on('SIGINT', ignore);
-    child.on('error', (error) => reject(new Error(`${python} cannot be started: ${error.message}. Name an interpreter with --python.`)));
+    child.on('error', (error) =>
+      reject(new Error(`${python} cannot be started: ${error.message}. Name an interpreter with --python.`)),
+    );
     child.on('exit', (status, signal) => {
       process.off('SIGINT', ignore);
       resolve(status ?? (signal ? 128 : 2));

@@ -54,7 +54,11 @@ const bundles: Readonly<Record<string, string>> = {
 };
 
 function answer(request: IncomingMessage, response: ServerResponse, files: readonly string[], token: string): void {
-  const headers = { 'cache-control': 'no-store', 'x-content-type-options': 'nosniff', 'referrer-policy': 'no-referrer' };
+  const headers = {
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    'referrer-policy': 'no-referrer',
+  };
   const host = request.headers.host ?? '';
   const url = new URL(request.url ?? '/', 'http://127.0.0.1');
   const [first, ...rest] = url.pathname.split('/').filter(Boolean);
@@ -105,13 +109,17 @@ function reveal(request: IncomingMessage, response: ServerResponse, headers: Rec
   request.on('end', () => {
     try {
       const { file, line } = JSON.parse(body) as { file: unknown; line: unknown };
-      // biome-ignore lint/suspicious/noControlCharactersInRegex: a hostile name must not steer the terminal.
-      if (typeof file === 'string') console.log(`${file.replace(/[\u0000-\u001f\u007f-\u009f]/g, '?')}:${Number(line)}`);
+      if (typeof file === 'string') console.log(`${printable(file)}:${Number(line)}`);
       response.writeHead(204, headers).end();
     } catch {
       response.writeHead(400, headers).end();
     }
   });
+}
+
+/** Control characters of a hostile name must not steer the terminal. */
+function printable(text: string): string {
+  return text.replace(/\p{Cc}/gu, '?');
 }
 
 /** Best effort: a machine without a browser still has the printed address. */

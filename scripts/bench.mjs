@@ -32,7 +32,10 @@ for (const part of parts) {
   console.log(`\n${part}`);
   try {
     const { bench } = await import(`${pathToFileURL(file).href}?${Date.now()}`);
-    for (const row of await bench({ root, shared: existsSync(path.join(root, '..', 'shared')) ? path.join(root, '..', 'shared') : undefined }))
+    for (const row of await bench({
+      root,
+      shared: existsSync(path.join(root, '..', 'shared')) ? path.join(root, '..', 'shared') : undefined,
+    }))
       console.log(`  ${row.name.padEnd(62)} ${String(row.value).padStart(12)} ${row.unit.padEnd(8)} ${row.note ?? ''}`);
   } catch (error) {
     failed = true;

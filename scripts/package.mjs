@@ -7,7 +7,10 @@ import { root, setUp } from './setup.mjs';
 setUp({ build: false });
 for (const [command, args] of [
   [process.execPath, ['esbuild.mjs', '--production']],
-  [path.join(root, 'node_modules', '.bin', 'vsce'), ['package', '--no-dependencies', '-o', 'raceline.vsix', ...packageOptions()]],
+  [
+    path.join(root, 'node_modules', '.bin', 'vsce'),
+    ['package', '--no-dependencies', '-o', 'raceline.vsix', ...packageOptions()],
+  ],
 ]) {
   const { status } = spawnSync(command, args, { cwd: root, stdio: 'inherit' });
   if (status !== 0) process.exit(status ?? 1);

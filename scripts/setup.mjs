@@ -27,7 +27,8 @@ function npm() {
 function must(command, args) {
   const { status, error } = spawnSync(command, args, { cwd: root, stdio: 'inherit', shell: command.endsWith('.cmd') });
   if (error) throw new Error(`${command} cannot be started: ${error.message}`);
-  if (status !== 0) throw new Error(`'${[path.basename(command), ...args].join(' ')}' failed with exit code ${status}.`);
+  if (status !== 0)
+    throw new Error(`'${[path.basename(command), ...args].join(' ')}' failed with exit code ${status}.`);
 }
 
 /** npm writes what it installed into node_modules/.package-lock.json, with the versions of the lock file. */

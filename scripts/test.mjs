@@ -24,7 +24,11 @@ function lacks(what, command) {
 
 function execute(command, args, env = {}) {
   return new Promise((resolve) => {
-    const child = spawn(command, args, { cwd: root, env: { ...process.env, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(command, args, {
+      cwd: root,
+      env: { ...process.env, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     let output = '';
     for (const [stream, out] of [
       [child.stdout, process.stdout],
@@ -57,7 +61,8 @@ const suites = {
 
   async unit() {
     const chromium = findChromium();
-    if (!chromium) lacks('a Chromium browser: the timeline is not tested', 'apt-get install chromium   (or set CHROMIUM)');
+    if (!chromium)
+      lacks('a Chromium browser: the timeline is not tested', 'apt-get install chromium   (or set CHROMIUM)');
     const report = path.join(root, 'out', 'vitest.json');
     mkdirSync(path.dirname(report), { recursive: true });
     rmSync(report, { force: true });
@@ -89,14 +94,16 @@ const suites = {
       RACELINE_TEST_TORCH: torch ? '1' : '',
     });
     const ran = Number(/^Ran (\d+) tests? in/m.exec(output)?.[1] ?? 0);
-    const count = (word) => Number(new RegExp(`${word}=(\\d+)`).exec(output.slice(output.lastIndexOf('Ran ')))?.[1] ?? 0);
+    const count = (word) =>
+      Number(new RegExp(`${word}=(\\d+)`).exec(output.slice(output.lastIndexOf('Ran ')))?.[1] ?? 0);
     const failed = count('failures') + count('errors') + count('unexpected successes');
     record('native executor', ran - failed - count('skipped'), failed || (status === 0 && ran > 0 ? 0 : 1));
   },
 
   async vscode() {
     const chromium = findChromium();
-    if (!chromium) return lacks('a Chromium browser: the extension is not tested in VS Code', 'apt-get install chromium');
+    if (!chromium)
+      return lacks('a Chromium browser: the extension is not tested in VS Code', 'apt-get install chromium');
     const { status, output } = await execute(process.execPath, ['test/vscode/run.mjs'], { CHROMIUM: chromium });
     const counts = [...output.matchAll(/^(\d+) passed, (\d+) failed$/gm)].at(-1);
     if (!counts) return record('extension in VS Code', 0, 1);
@@ -114,7 +121,8 @@ setUp();
 for (const [name, suite] of Object.entries(suites)) if (!wanted.length || wanted.includes(name)) await suite();
 
 console.log('');
-for (const { name, passed, failed } of results) console.log(`${failed ? '✗' : '✓'} ${name}: ${passed} passed, ${failed} failed`);
+for (const { name, passed, failed } of results)
+  console.log(`${failed ? '✗' : '✓'} ${name}: ${passed} passed, ${failed} failed`);
 for (const line of missing) console.log(`not run for want of ${line}`);
 const sum = (key) => results.reduce((total, result) => total + result[key], 0);
 console.log(`\n${sum('passed')} passed, ${sum('failed')} failed`);
