@@ -5,6 +5,7 @@
  */
 import { Language, Parser } from 'web-tree-sitter';
 import type { Module, Node } from './ast.ts';
+import { createWalkTree, type RuntimeExports } from './cursor.ts';
 import { createSyntaxBuilder } from './syntax.ts';
 
 export interface ParserBytes {
@@ -19,19 +20,19 @@ export interface PythonParser {
   parse(file: string, text: string): Module;
 }
 
-let runtime: Promise<void> | undefined;
+let runtime: Promise<RuntimeExports> | undefined;
 
 export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserBytes): Promise<PythonParser> {
   // The runtime is global to the process; a second initialization would orphan the parsers of the first.
-  runtime ??= Parser.init({ wasmBinary: treeSitterWasm } as Parameters<typeof Parser.init>[0]).catch((error) => {
+  runtime ??= startRuntime(treeSitterWasm).catch((error) => {
     runtime = undefined;
     throw error;
   });
-  await runtime;
+  const exports = await runtime;
   const language = await Language.load(pythonWasm);
   const parser = new Parser();
   parser.setLanguage(language);
-  const build = createSyntaxBuilder(language);
+  const build = createSyntaxBuilder(language, createWalkTree(exports));
 
   return {
     parse(file, text) {
@@ -54,4 +55,11 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
       }
     },
   };
+}
+
+/** `Parser.init` fills the object that it is handed, which is how the runtime's exports are reached. */
+async function startRuntime(wasmBinary: Uint8Array | ArrayBuffer): Promise<RuntimeExports> {
+  const module: Record<string, unknown> = { wasmBinary };
+  await Parser.init(module as Parameters<typeof Parser.init>[0]);
+  return module;
 }

@@ -5,7 +5,7 @@
  *
  * Knows the grammar's node names; knows no torch.
  */
-import type { Language, Node as TreeNode, Tree, TreeCursor } from 'web-tree-sitter';
+import type { Language, Node as TreeNode, Tree } from 'web-tree-sitter';
 import type {
   ClassDef,
   Comprehension,
@@ -24,12 +24,16 @@ import type {
   Statement,
   WithItem,
 } from './ast.ts';
+import type { TreeWalk, WalkTree } from './cursor.ts';
 import { numberValue, stringLiteral } from './literals.ts';
 
 /** Deeper nesting than real programs have; below it, a construct is opaque, so that no walk can exhaust the stack. */
 const maximumDepth = 300;
 
-export function createSyntaxBuilder(language: Language): (file: string, text: string, tree: Tree) => Module {
+export function createSyntaxBuilder(
+  language: Language,
+  walkTree: WalkTree,
+): (file: string, text: string, tree: Tree) => Module {
   const types: string[] = [];
   for (let id = 0; id < language.nodeTypeCount; id++) types[id] = language.nodeTypeForId(id) ?? '';
   // tree-sitter's id of an ERROR node is outside of the language's own table.
@@ -41,7 +45,7 @@ export function createSyntaxBuilder(language: Language): (file: string, text: st
   return (file, text, tree) => {
     const root = tree.rootNode;
     const errors = root.hasError ? errorRanges(root) : [];
-    const cursor = tree.walk();
+    const cursor = walkTree(tree);
     try {
       const builder = new SyntaxBuilder({ types, named, fields }, text, cursor, errors);
       return { kind: 'Module', file, text, start: 0, end: text.length, body: builder.suite(), errors };
@@ -102,13 +106,13 @@ class SyntaxBuilder {
   readonly #named: readonly boolean[];
   readonly #fields: readonly string[];
   readonly #text: string;
-  readonly #cursor: TreeCursor;
+  readonly #cursor: TreeWalk;
   readonly #errors: readonly Node[];
   #depth = 0;
   /** Whether the function being read holds a `yield` of its own. */
   #yields = false;
 
-  constructor(grammar: Grammar, text: string, cursor: TreeCursor, errors: readonly Node[]) {
+  constructor(grammar: Grammar, text: string, cursor: TreeWalk, errors: readonly Node[]) {
     this.#types = grammar.types;
     this.#named = grammar.named;
     this.#fields = grammar.fields;
