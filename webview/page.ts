@@ -12,8 +12,8 @@ export interface PageOptions {
   readonly workerUri: string;
   /** Where style sheets and the worker's source may come from: `webview.cspSource`, or `'self'`. */
   readonly cspSource: string;
-  /** Where else the page may connect to: `'self'` for the loopback server; left out: nowhere but `cspSource`. */
-  readonly connect?: string;
+  /** The page talks to its own server too (traces, places to reveal). Left out: it is spoken to by messages alone. */
+  readonly connect?: boolean;
   readonly title: string;
 }
 
@@ -25,7 +25,7 @@ export function page(options: PageOptions): string {
     `style-src ${cspSource}`,
     `font-src ${cspSource}`,
     'worker-src blob:',
-    `connect-src ${[...new Set([cspSource, options.connect ?? cspSource])].join(' ')}`,
+    `connect-src ${[...new Set([cspSource, ...(options.connect ? ["'self'"] : [])])].join(' ')}`,
     "base-uri 'none'",
     "form-action 'none'",
   ].join('; ');

@@ -1,0 +1,182 @@
+/**
+ * Paints a pool: blocks as rectangles of address × time. Outlined from allocation to the release request; hatched with a
+ * dashed outline from there to when the block can be handed out again; a bar and a dot at the last GPU use.
+ */
+import type { LaneBox } from '../../core/timeline/layout.ts';
+import { rowsOfBlock } from '../../core/timeline/pools.ts';
+import { toX } from '../../core/timeline/view.ts';
+import { sizeText, timeText } from '../../core/timeline/units.ts';
+import { css } from './color.ts';
+import { drawHatch, fitText, fontOf, type Pen, snap, widthOf } from './pen.ts';
+import type { Scene } from './scene.ts';
+import { type Label, pictureOf } from './slices.ts';
+import type { Strips } from './strips.ts';
+import type { StreamColors } from './theme.ts';
+
+/** Rows lower than this are one band. */
+const lowest = 2;
+
+export function poolColors(pen: Pen, scene: Scene, stream: number): StreamColors {
+  return stream >= 0 ? pen.theme.stream(scene.timeline.slots[stream]!) : pen.theme.host;
+}
+
+export function drawPool(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips, labels: Label[]): void {
+  if (box.lane.kind !== 'pool') return;
+  const { pool, rowHeight } = box.lane;
+  const colors = poolColors(pen, scene, pool.stream);
+  const { scale, timeline } = scene;
+  const { ctx, theme } = pen;
+  if (rowHeight < lowest) {
+    drawBand(pen, scene, box, top, strips, colors);
+    return;
+  }
+  if (rowHeight >= 10) {
+    ctx.fillStyle = css(theme.line, 0.6);
+    for (let i = 1; i < pool.rows.length; i++)
+      ctx.fillRect(scale.left, snap(pen, box.rows[i]!.y + top) - 2, scale.width, 1);
+  }
+  pool.rows.forEach((row, i) => {
+    const place = box.rows[i]!;
+    const picture = pictureOf(scene, pen, row, timeline.blocks, 3);
+    if (picture.dense) strips.add(pen, picture.density, colors.color, scale.left, place.y + top, place.height, 0.8);
+    for (let n = 0; n < picture.count; n++) drawBlock(pen, scene, box, top, picture.items[n]!, colors, labels);
+  });
+}
+
+/** Too many address ranges for rows: how much of the time each range is used is lost, that it is used is not. */
+function drawBand(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips, colors: StreamColors): void {
+  if (box.lane.kind !== 'pool') return;
+  const { rows } = box.lane.pool;
+  const count = Math.max(1, Math.round(scene.scale.width * pen.ratio));
+  const sum = new Float32Array(count);
+  // A sample of the ranges is enough for a band, and bounds the work of a frame.
+  const step = Math.max(1, Math.floor(rows.length / 64));
+  let seen = 0;
+  for (let i = 0; i < rows.length; i += step) {
+    const picture = pictureOf(scene, pen, rows[i]!, scene.timeline.blocks, Number.POSITIVE_INFINITY);
+    for (let x = 0; x < count; x++) sum[x]! += picture.density[x]!;
+    seen++;
+  }
+  for (let x = 0; x < count; x++) sum[x]! /= seen;
+  strips.add(pen, sum, colors.color, scene.scale.left, box.y + top + 6, box.height - 12, 0.8);
+}
+
+/** Where a block is drawn, uncut in time. */
+export function blockPlace(scene: Scene, box: LaneBox, top: number, block: number): { y: number; height: number } {
+  if (box.lane.kind !== 'pool') return { y: 0, height: 0 };
+  const [first, end] = rowsOfBlock(box.lane.pool, scene.trace.blocks, block);
+  const from = box.rows[first]!;
+  const to = box.rows[end - 1]!;
+  return { y: from.y + top, height: to.y + to.height - from.y };
+}
+
+function drawBlock(
+  pen: Pen,
+  scene: Scene,
+  box: LaneBox,
+  top: number,
+  block: number,
+  colors: StreamColors,
+  labels: Label[],
+): void {
+  const { scale, timeline } = scene;
+  const { ctx } = pen;
+  const { y, height } = blockPlace(scene, box, top, block);
+  const left = scale.left - 4;
+  const right = scale.left + scale.width + 4;
+  const cut = (time: number): number => Math.min(right, Math.max(left, toX(scale, time)));
+  const allocated = snap(pen, cut(timeline.blocks.start[block]!));
+  const released = snap(pen, cut(timeline.blocks.release[block]!));
+  const reusable = snap(pen, cut(timeline.blocks.start[block]! + timeline.blocks.duration[block]!));
+  ctx.lineWidth = 1;
+  ctx.strokeStyle = colors.line;
+  if (released - allocated >= 1) {
+    ctx.fillStyle = colors.block;
+    ctx.fillRect(allocated, y, Math.max(1, released - allocated - 1), height);
+    if (released - allocated >= 3) ctx.strokeRect(allocated + 0.5, y + 0.5, released - allocated - 2, height - 1);
+  }
+  if (reusable - released >= 2) {
+    if (reusable - released >= 6 && height >= 6)
+      drawHatch(pen, released, y + 1, reusable - released - 1, height - 2, css(colors.color, 0.6), 7);
+    ctx.setLineDash([3, 3]);
+    ctx.strokeRect(released + 0.5, y + 0.5, reusable - released - 2, height - 1);
+    ctx.setLineDash([]);
+    drawLastUse(pen, scene, block, y, height, colors, left, right);
+  }
+  labelBlock(pen, scene, block, { y, height, allocated, released, reusable }, labels);
+}
+
+function drawLastUse(
+  pen: Pen,
+  { scale, trace }: Scene,
+  block: number,
+  y: number,
+  height: number,
+  colors: StreamColors,
+  left: number,
+  right: number,
+): void {
+  const time = trace.blocks.lastUse[block]!;
+  if (time < 0) return;
+  const x = toX(scale, time);
+  if (x < left || x > right) return;
+  const { ctx } = pen;
+  ctx.fillStyle = colors.line;
+  ctx.fillRect(snap(pen, x) - 1, y, 2, height);
+  if (height < 8) return;
+  ctx.beginPath();
+  ctx.arc(snap(pen, x), y + height / 2, 3.2, 0, 7);
+  ctx.fill();
+}
+
+interface Drawn {
+  readonly y: number;
+  readonly height: number;
+  readonly allocated: number;
+  readonly released: number;
+  readonly reusable: number;
+}
+
+function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels: Label[]): void {
+  if (drawn.height < 12) return;
+  const { trace, timeline, scale } = scene;
+  const { y, height } = drawn;
+  const left = Math.max(drawn.allocated, scale.left);
+  const end = faultStart(scene, block, drawn.released);
+  const font = fontOf(pen, 11);
+  const name = trace.strings[trace.blocks.name[block]!] ?? '';
+  const size = sizeText(trace.blocks.size[block]!);
+  const room = end - left - 9;
+  const whole = name ? `${name}, ${size}` : size;
+  // The name with the size, the name, or nothing: two letters of a tensor's name would be another name.
+  const fits = (text: string): boolean => text !== '' && widthOf(pen, text, font) <= room;
+  const text = fits(whole) && room > 110 ? whole : fits(name) ? name : name ? fitText(pen, name, room, font) : fits(size) ? size : '';
+  if (text) labels.push({ text, x: left + 6, y: y + height / 2, height, fill: 'none', faded: false });
+
+  const heldFor = timeline.blocks.start[block]! + timeline.blocks.duration[block]! - timeline.blocks.release[block]!;
+  if (drawn.reusable - drawn.released < 60) return;
+  const label = `held back ${timeText(heldFor)}`;
+  const last = trace.blocks.lastUse[block]!;
+  const used = last >= 0 ? toX(scale, last) : drawn.reusable;
+  const from = Math.max(drawn.released, scale.left);
+  const to = Math.min(drawn.reusable, scale.left + scale.width);
+  const width = widthOf(pen, label, font) + 16;
+  // Beside the mark of the last use, on the roomier side.
+  const before = Math.min(used, to) - from;
+  const after = to - Math.max(used, from);
+  const place = before >= width ? (from + Math.min(used, to)) / 2 : after >= width ? (Math.max(used, from) + to) / 2 : -1;
+  if (place >= 0) labels.push({ text: label, x: place, y: y + height / 2, height, fill: undefined, faded: false });
+}
+
+/** The fault of the selected finding covers the block from here on: its name must end before. */
+function faultStart(scene: Scene, block: number, released: number): number {
+  const hazard = scene.hazards[scene.hazard];
+  if (!hazard || hazard.block < 0 || hazard.start < 0) return released;
+  const { blocks } = scene.trace;
+  const other = hazard.block;
+  const overlap =
+    blocks.address[block]! < blocks.address[other]! + blocks.size[other]! &&
+    blocks.address[other]! < blocks.address[block]! + blocks.size[block]!;
+  const x = toX(scene.scale, hazard.start);
+  return overlap && x > toX(scene.scale, scene.timeline.blocks.start[block]!) ? Math.min(released, x) : released;
+}

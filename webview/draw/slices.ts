@@ -1,0 +1,241 @@
+/**
+ * Paints lanes of slices: wide ones one by one (tint, edge strip, label), narrow ones as solid bars, the rest as density.
+ * Labels are handed back, to be drawn above the edges.
+ */
+import { makePicture, type RowPicture, takePicture } from '../../core/timeline/picture.ts';
+import type { LaneBox, RowBox } from '../../core/timeline/layout.ts';
+import type { Intervals, Row } from '../../core/timeline/row.ts';
+import { toX } from '../../core/timeline/view.ts';
+import { timeText } from '../../core/timeline/units.ts';
+import { css, mix } from './color.ts';
+import { drawHatch, drawPlate, drawText, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
+import type { Scene } from './scene.ts';
+import type { Strips } from './strips.ts';
+import type { StreamColors } from './theme.ts';
+
+export interface Label {
+  readonly text: string;
+  readonly x: number;
+  readonly y: number;
+  readonly height: number;
+  /** What it stands on: a fill laid again under the letters; 'none'; undefined: a plate of the background, centred. */
+  readonly fill: string | undefined;
+  readonly faded: boolean;
+}
+
+/** Room in CSS pixels from which a slice is tinted, labelled. */
+const tinted = 5;
+const labelled = 16;
+
+let shared: RowPicture | undefined;
+
+/** One picture is reused for all rows: a frame makes no garbage of its size. */
+export function pictureOf(scene: Scene, pen: Pen, row: Row, columns: Intervals, wide: number): RowPicture {
+  const count = Math.max(1, Math.round(scene.scale.width * pen.ratio));
+  if (!shared || shared.density.length !== count) shared = makePicture(count);
+  return takePicture(row, columns, scene.scale, wide * pen.ratio, shared);
+}
+
+interface RowStyle {
+  readonly colors: StreamColors;
+  readonly columns: Intervals;
+  readonly name: (item: number) => string;
+  readonly matches: ((item: number) => boolean) | undefined;
+  readonly isHost: boolean;
+  readonly isHeldUp: (item: number) => boolean;
+}
+
+export function drawStreamLane(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips, labels: Label[]): void {
+  if (box.lane.kind !== 'stream') return;
+  const { trace, timeline, search } = scene;
+  const { stream } = box.lane;
+  const colors = pen.theme.stream(timeline.slots[stream.stream]!);
+  drawHeld(pen, scene, box, top, labels);
+  const slices = trace.deviceSlices;
+  stream.rows.forEach((row, i) => {
+    drawRow(pen, scene, row, offset(box.rows[i]!, top), strips, labels, {
+      colors,
+      columns: slices,
+      name: (item) => trace.strings[slices.name[item]!] ?? '',
+      matches: search && ((item) => search.names[slices.name[item]!] === 1 || search.sites[slices.site[item]!] === 1),
+      isHost: false,
+      isHeldUp: () => false,
+    });
+  });
+}
+
+export function drawHostLane(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips, labels: Label[]): void {
+  if (box.lane.kind !== 'host') return;
+  const { trace, search } = scene;
+  const slices = trace.hostSlices;
+  const rows = box.lane.host.rows;
+  box.rows.forEach((place, i) => {
+    if (!rows[i]) return;
+    drawRow(pen, scene, rows[i], offset(place, top), strips, labels, {
+      colors: pen.theme.host,
+      columns: slices,
+      name: (item) => trace.strings[slices.name[item]!] ?? '',
+      matches: search && ((item) => search.names[slices.name[item]!] === 1 || search.sites[slices.site[item]!] === 1),
+      isHost: true,
+      isHeldUp: (item) => slices.kind[item] === 4,
+    });
+  });
+}
+
+const offset = (row: RowBox, top: number): RowBox => ({ y: row.y + top, height: row.height });
+
+function drawRow(pen: Pen, scene: Scene, row: Row, place: RowBox, strips: Strips, labels: Label[], style: RowStyle): void {
+  const { scale } = scene;
+  const picture = pictureOf(scene, pen, row, style.columns, tinted);
+  if (picture.dense) strips.add(pen, picture.density, style.colors.color, scale.left, place.y, place.height, style.matches ? 0.6 : 1);
+  const right = scale.left + scale.width;
+  const { ctx } = pen;
+  for (let i = 0; i < picture.count; i++) {
+    const item = picture.items[i]!;
+    const from = toX(scale, style.columns.start[item]!);
+    const to = toX(scale, style.columns.start[item]! + style.columns.duration[item]!);
+    const match = style.matches?.(item);
+    const faded = match === false;
+    if (faded) ctx.globalAlpha = 0.6;
+    // A slice far longer than the view is drawn as far as it can be seen: huge coordinates lose their precision.
+    const x = snap(pen, Math.max(from, scale.left - 8));
+    const width = Math.max(1.5, snap(pen, Math.min(to, right + 8)) - x - 1);
+    const held = style.isHeldUp(item);
+    if (held) drawHeldUp(pen, x, place, width, style.colors);
+    else drawSlice(pen, x, place, width, style);
+    if (faded) ctx.globalAlpha = 1;
+    if (match) outlineMatch(pen, x, place, width);
+    if (width >= labelled) addLabel(pen, scene, item, x, place, width, style, labels, faded, held);
+  }
+}
+
+function drawSlice(pen: Pen, x: number, place: RowBox, width: number, { colors, isHost }: RowStyle): void {
+  const { ctx } = pen;
+  const { y, height } = place;
+  if (width < labelled) {
+    // Full colour, then the tint inside it: outline and edge strip in two calls.
+    const strip = isHost ? 1 : Math.min(3, width / 2);
+    ctx.fillStyle = colors.line;
+    ctx.fillRect(x, y, width, height);
+    ctx.fillStyle = colors.fill;
+    ctx.fillRect(x + strip, y + 1, Math.max(0, width - strip - 1), height - 2);
+    return;
+  }
+  roundedRect(pen, x + 0.5, y + 0.5, width - 1, height - 1);
+  ctx.fillStyle = colors.fill;
+  ctx.fill();
+  ctx.strokeStyle = colors.line;
+  ctx.lineWidth = 1;
+  ctx.stroke();
+  if (isHost) return;
+  ctx.fillStyle = colors.line;
+  if (colors.split) {
+    const half = Math.floor(height / 2) - 1;
+    ctx.fillRect(x, y, 3, half);
+    ctx.fillRect(x, y + height - half, 3, half);
+  } else {
+    roundedRect(pen, x, y, 3, height, 1);
+    ctx.fill();
+  }
+}
+
+/** The host waits for the device: hatched in grey. */
+function drawHeldUp(pen: Pen, x: number, { y, height }: RowBox, width: number, colors: StreamColors): void {
+  drawHatch(pen, x + 1, y + 1, width - 2, height - 2, css(colors.color, 0.5), 5);
+  pen.ctx.strokeStyle = colors.line;
+  pen.ctx.lineWidth = 1;
+  pen.ctx.strokeRect(x + 0.5, y + 0.5, width - 1, height - 1);
+}
+
+function outlineMatch(pen: Pen, x: number, { y, height }: RowBox, width: number): void {
+  pen.ctx.strokeStyle = css(pen.theme.foreground);
+  pen.ctx.lineWidth = 1.5;
+  roundedRect(pen, x - 1.5, y - 1.5, width + 3, height + 3, 3);
+  pen.ctx.stroke();
+}
+
+function addLabel(
+  pen: Pen,
+  { scale }: Scene,
+  item: number,
+  x: number,
+  place: RowBox,
+  width: number,
+  style: RowStyle,
+  labels: Label[],
+  faded: boolean,
+  held: boolean,
+): void {
+  const left = Math.max(x, scale.left);
+  const right = Math.min(x + width, scale.left + scale.width);
+  const font = fontOf(pen, 11);
+  const text = fitText(pen, style.name(item), right - left - (held ? 24 : 12), font);
+  if (!text) return;
+  const y = place.y + place.height / 2;
+  if (held) labels.push({ text, x: (left + right) / 2, y, height: place.height, fill: undefined, faded });
+  else labels.push({ text, x: left + (style.isHost ? 6 : 8), y, height: place.height, fill: style.colors.fill, faded });
+}
+
+/** Dotted, with its length: a line from 6 px, the length from 60, the sentence from 170. */
+function drawHeld(pen: Pen, scene: Scene, box: LaneBox, top: number, labels: Label[]): void {
+  if (box.lane.kind !== 'stream') return;
+  const { scale, timeline, trace } = scene;
+  const place = box.rows[0]!;
+  const picture = pictureOf(scene, pen, box.lane.stream.held, timeline.held, 6);
+  if (picture.count === 0) return;
+  const { ctx, theme } = pen;
+  const middle = Math.round(place.y + top + place.height / 2);
+  const right = scale.left + scale.width;
+  ctx.strokeStyle = css(theme.muted);
+  ctx.lineWidth = 1;
+  ctx.setLineDash([2, 3]);
+  ctx.beginPath();
+  const ends: number[] = [];
+  for (let i = 0; i < picture.count; i++) {
+    const mark = picture.items[i]!;
+    const from = toX(scale, timeline.held.start[mark]!);
+    const to = toX(scale, timeline.held.start[mark]! + timeline.held.duration[mark]!);
+    const left = Math.max(from, scale.left + 2);
+    const end = Math.min(to, right) - 2;
+    if (end - left < 4) continue;
+    ctx.moveTo(snap(pen, left), middle + 0.5);
+    ctx.lineTo(end, middle + 0.5);
+    if (from >= scale.left) ends.push(snap(pen, from) + 0.5);
+    const room = to - from;
+    const length = timeText(timeline.held.duration[mark]!);
+    const record = trace.marks.other[mark]!;
+    const source = trace.streams[trace.marks.stream[record]!]?.name;
+    const sentence = source && room > 170 ? `waits ${length} for ${source}` : length;
+    const text = room > 60 ? fitText(pen, sentence, end - left - 16, fontOf(pen, 11)) : '';
+    if (text && !text.endsWith('…'))
+      labels.push({ text, x: (left + end) / 2, y: middle, height: place.height, fill: undefined, faded: false });
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
+  ctx.beginPath();
+  for (const x of ends) {
+    ctx.moveTo(x, middle - 4);
+    ctx.lineTo(x, middle + 5);
+  }
+  ctx.stroke();
+}
+
+export function drawLabels(pen: Pen, labels: readonly Label[]): void {
+  const { theme, ctx } = pen;
+  const font = fontOf(pen, 11);
+  for (const label of labels) {
+    if (label.fill === undefined) {
+      const color = label.faded ? mix(theme.muted, theme.background, 0.75) : theme.muted;
+      drawPlate(pen, label.text, label.x, label.y, { color });
+      continue;
+    }
+    // An edge may run under the label: the fill is laid again where the letters stand.
+    ctx.globalAlpha = label.faded ? 0.75 : 1;
+    if (label.fill !== 'none') {
+      ctx.fillStyle = label.fill;
+      ctx.fillRect(label.x - 1, label.y - label.height / 2 + 2, widthOf(pen, label.text, font) + 2, label.height - 4);
+    }
+    drawText(pen, label.text, label.x, label.y);
+    ctx.globalAlpha = 1;
+  }
+}
