@@ -202,6 +202,7 @@ class Examiner implements PairCheck {
     if (life && !onHost) {
       if (life.claims) this.#lifetimes.firstAccess(life, actor, this.#thread, start, end);
       if (life.stream !== actor) this.#lifetimes.used(life, actor, this.#step);
+      life.accessed = true;
     }
     // Copies from and to pageable memory are staged, or block: nobody can race with them.
     if (entry.memory === 'pageable' || end <= start) return;

@@ -31,6 +31,7 @@ export interface Life {
   readonly recorded: StreamId[];
   readonly recordCalls: StepIndex[];
   escaped: boolean;
+  accessed: boolean;
   /** Former owners whose memory this block has, or may have; until its first access. */
   claims: Claim[] | undefined;
 }
@@ -58,7 +59,7 @@ interface Pending {
 interface Pool {
   /** Pending releases without an address, and those with one that few allocations have passed. */
   watched: Pending[];
-  /** Pending releases with an address, sorted by it; they cannot overlap. */
+  /** Pending releases with an address, sorted by it and disjoint: a later owner takes the place of an earlier one. */
   placed: Pending[];
 }
 
@@ -97,6 +98,7 @@ export class Lifetimes {
       recorded: [],
       recordCalls: [],
       escaped: false,
+      accessed: false,
       claims: undefined,
     };
     const pool = captured ? undefined : this.#pools.get(stream);
@@ -111,8 +113,8 @@ export class Lifetimes {
       life.useStreams.push(stream);
       life.useSteps.push(step);
     } else life.useSteps[at] = step;
-    // What the allocating stream still did with the memory before, for its former owners, is ordered by the same wait.
-    if (life.allocation >= 0 && this.#clocks.streamAfter(stream, life.stream, life.allocation))
+    // Who touches a fresh block first needs the allocating stream's work for the memory's former owners to be over.
+    if (!life.accessed && life.allocation >= 0 && this.#clocks.streamAfter(stream, life.stream, life.allocation))
       this.#clocks.relyOnStream(stream, life.stream);
   }
 
@@ -154,7 +156,6 @@ export class Lifetimes {
   }
 
   released(life: Life, thread: ThreadId, step: StepIndex): void {
-    if (life.claims) this.#giveBack(life);
     if (life.captured || life.entry.memory !== 'device') return;
     this.#judgeRecordCalls(life, thread);
     if (this.#program.streams[life.stream]?.unknown) return;
@@ -216,11 +217,14 @@ export class Lifetimes {
     const claims: Claim[] = [];
     const { address, size } = life.entry;
     if (address !== undefined && size !== undefined) {
-      for (const pending of takeOverlapping(pool.placed, address, address + size)) {
-        if (pending.done) continue;
-        this.#settle(pending, life.stream, thread);
+      // They stay in place: another block may get the rest of their bytes, or the same once this one is gone.
+      const [from, to] = overlapping(pool.placed, address, address + size);
+      for (let i = from; i < to; i++) {
+        const pending = pool.placed[i]!;
+        if (!pending.done) this.#settle(pending, life.stream, thread);
         if (!pending.done) claims.push({ pending, seen: true });
       }
+      if (claims.length < to - from) pool.placed.splice(from, to - from, ...claims.map((claim) => claim.pending));
     }
     let kept = 0;
     for (const pending of pool.watched) {
@@ -236,12 +240,6 @@ export class Lifetimes {
     }
     pool.watched.length = kept;
     if (claims.length) life.claims = claims;
-  }
-
-  #giveBack(life: Life): void {
-    for (const { pending, seen } of life.claims!)
-      if (seen && !pending.done) place(this.#pool(pending.life.stream).placed, pending);
-    life.claims = undefined;
   }
 
   #settle(pending: Pending, stream: StreamId, thread: ThreadId): void {
@@ -342,12 +340,14 @@ function firstEndingAfter(placed: readonly Pending[], address: number): number {
 }
 
 function place(placed: Pending[], pending: Pending): void {
-  placed.splice(firstEndingAfter(placed, pending.life.entry.address!), 0, pending);
+  const { address, size } = pending.life.entry;
+  const [from, to] = overlapping(placed, address!, address! + (size ?? 1));
+  placed.splice(from, to - from, pending);
 }
 
-function takeOverlapping(placed: Pending[], start: number, end: number): Pending[] {
+function overlapping(placed: readonly Pending[], start: number, end: number): [from: number, to: number] {
   const from = firstEndingAfter(placed, start);
   let to = from;
   while (to < placed.length && placed[to]!.life.entry.address! < end) to++;
-  return to > from ? placed.splice(from, to - from) : [];
+  return [from, to];
 }

@@ -1,0 +1,331 @@
+// Random programs, judged by the engine and by a search in the happens-before graph that shares nothing with it.
+import { expect, test } from 'vitest';
+import { examine } from '../../../core/hazards/find.ts';
+import type { Access, BlockEntry, Step, StreamProgram } from '../../../core/program/program.ts';
+
+/** mulberry32: a seed gives the same programs everywhere. */
+function random(seed: number): (below: number) => number {
+  let a = seed;
+  return (below) => {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return Math.floor((((t ^ (t >>> 14)) >>> 0) / 4294967296) * below);
+  };
+}
+
+interface Shape {
+  readonly streams: number;
+  readonly events: number;
+  readonly blocks: number;
+  readonly threads: number;
+  readonly steps: number;
+  readonly ranges: boolean;
+}
+
+function randomProgram(seed: number, shape: Shape): StreamProgram {
+  const pick = random(seed);
+  const steps: Step[] = [];
+  const address = 0x10000;
+  const blockEntries: BlockEntry[] = [];
+  // Blocks in `held` may be used, blocks in `slots` share a few addresses over their lives.
+  const held: { block: number; slot: number }[] = [];
+  const freeSlots = Array.from({ length: shape.blocks }, (_, i) => i);
+  const slotStream = freeSlots.map((slot) => slot % shape.streams);
+  const size = 64;
+  let n = 0;
+  while (n++ < shape.steps) {
+    const base = { thread: pick(shape.threads), origin: -1 };
+    const stream = pick(shape.streams);
+    const event = pick(shape.events);
+    const what = pick(100);
+    if (what < 12 && freeSlots.length) {
+      const slot = freeSlots.splice(pick(freeSlots.length), 1)[0]!;
+      const block = blockEntries.length;
+      blockEntries.push({
+        name: `b${block}`,
+        memory: 'device' as const,
+        evidence: true,
+        size,
+        address: address + slot * size,
+        stream: slotStream[slot]!,
+      });
+      held.push({ block, slot });
+      steps.push({ ...base, kind: 'allocate', block, stream: slotStream[slot]! });
+    } else if (what < 20 && held.length) {
+      const at = pick(held.length);
+      const { block, slot } = held.splice(at, 1)[0]!;
+      freeSlots.push(slot);
+      steps.push({ ...base, kind: 'release', block });
+    } else if (what < 24 && held.length) {
+      steps.push({ ...base, kind: 'recordStream', block: held[pick(held.length)]!.block, stream });
+    } else if (what < 40) steps.push({ ...base, kind: 'record', event, stream });
+    else if (what < 58) steps.push({ ...base, kind: 'wait', event, stream });
+    else if (what < 60) steps.push({ ...base, kind: 'hostWait', on: { kind: 'event', event } });
+    else if (what < 62) steps.push({ ...base, kind: 'poll', on: { kind: 'stream', stream } });
+    else if (what < 63) steps.push({ ...base, kind: 'hostWait', on: { kind: 'device', device: 0 } });
+    else if (what < 65 && shape.threads > 1) {
+      const child = (base.thread + 1) % shape.threads;
+      steps.push(pick(2) ? { ...base, kind: 'fork', child } : { ...base, kind: 'join', child });
+    } else if (held.length) {
+      const accesses: Access[] = [];
+      for (let i = pick(3); i >= 0; i--) {
+        const { block } = held[pick(held.length)]!;
+        if (accesses.some((access) => access.block === block)) continue;
+        const access = { block, write: pick(3) === 0 };
+        const start = pick(7) * 8;
+        accesses.push(
+          shape.ranges && pick(2) ? { ...access, start, end: start + 8 + pick((size - start) / 8) * 8 } : access,
+        );
+      }
+      steps.push({ ...base, kind: 'launch', stream, name: 'k', accesses });
+    }
+  }
+  return {
+    streams: Array.from({ length: shape.streams }, (_, i) => ({ name: `s${i}`, device: 0, isDefault: i === 0 })),
+    events: Array.from({ length: shape.events }, (_, i) => ({ name: `e${i}` })),
+    blocks: blockEntries,
+    threads: Array.from({ length: shape.threads }, (_, i) => ({ name: `t${i}` })),
+    origins: [],
+    steps,
+  };
+}
+
+/**
+ * `edges[i]`: steps that are done before step i is. Steps of the device and moments of the host are nodes alike: a
+ * step's number stands for its device work, steps.length plus it for the moment at which the host is past it.
+ */
+class Reachability {
+  readonly #before: Set<number>[];
+  readonly #known = new Map<number, Set<number>>();
+
+  constructor(program: StreamProgram) {
+    const { steps } = program;
+    const n = steps.length;
+    const before: Set<number>[] = Array.from({ length: 2 * n }, () => new Set());
+    this.#before = before;
+    const edge = (from: number, to: number) => before[to]!.add(from);
+    const lastOf = (i: number, fits: (step: Step) => boolean) => {
+      for (let k = i - 1; k >= 0; k--) if (fits(steps[k]!)) return k;
+      return -1;
+    };
+    const queued = (stream: number) => (step: Step) =>
+      (step.kind === 'launch' || step.kind === 'record' || step.kind === 'wait') && step.stream === stream;
+    steps.forEach((step, i) => {
+      const host = n + i;
+      // The host goes through a thread's steps in order.
+      const previous = lastOf(i, (other) => other.thread === step.thread);
+      if (previous >= 0) edge(n + previous, host);
+      // A thread starts after the fork and goes on after the join.
+      for (let k = 0; k < i; k++) {
+        const other = steps[k]!;
+        if (other.kind === 'fork' && other.child === step.thread) edge(n + k, host);
+      }
+      if (step.kind === 'join') {
+        const last = lastOf(i, (other) => other.thread === step.child);
+        if (last >= 0) edge(n + last, host);
+        for (let k = 0; k < i; k++) {
+          const other = steps[k]!;
+          if (other.kind === 'fork' && other.child === step.child) edge(n + k, host);
+        }
+      }
+      if (step.kind === 'launch' || step.kind === 'record' || step.kind === 'wait') {
+        const last = lastOf(i, queued(step.stream));
+        if (last >= 0) edge(last, i);
+        // Nothing runs before it is issued.
+        edge(host, i);
+      }
+      if (step.kind === 'wait') {
+        const record = lastOf(i, (other) => other.kind === 'record' && other.event === step.event);
+        if (record >= 0) edge(record, i);
+      }
+      if (step.kind === 'hostWait' || step.kind === 'poll') {
+        const { on } = step;
+        if (on.kind === 'event') {
+          const record = lastOf(i, (other) => other.kind === 'record' && other.event === on.event);
+          if (record >= 0) edge(record, host);
+        } else
+          for (let s = 0; s < program.streams.length; s++) {
+            if (on.kind === 'stream' && s !== on.stream) continue;
+            const last = lastOf(i, queued(s));
+            if (last >= 0) edge(last, host);
+          }
+      }
+    });
+  }
+
+  /** Whether the device work of step `from` is over when node `to` happens. */
+  ordered(from: number, to: number): boolean {
+    let known = this.#known.get(to);
+    if (!known) {
+      known = new Set([to]);
+      const open = [to];
+      while (open.length)
+        for (const next of this.#before[open.pop()!]!) {
+          if (known.has(next)) continue;
+          known.add(next);
+          open.push(next);
+        }
+      this.#known.set(to, known);
+    }
+    return known.has(from);
+  }
+}
+
+const wholeBlock = (program: StreamProgram, access: Access): [number, number] => [
+  access.start ?? 0,
+  access.end ?? program.blocks[access.block]!.size!,
+];
+
+/** All unordered conflicting pairs of one life of a block, as "first second". */
+function racingPairs(program: StreamProgram, graph: Reachability): Set<string> {
+  const pairs = new Set<string>();
+  const { steps } = program;
+  for (let j = 0; j < steps.length; j++)
+    for (let i = 0; i < j; i++) {
+      const [first, second] = [steps[i]!, steps[j]!];
+      if (first.kind !== 'launch' || second.kind !== 'launch') continue;
+      for (const a of first.accesses)
+        for (const b of second.accesses) {
+          if (a.block !== b.block || !(a.write || b.write)) continue;
+          const [[s, e], [u, v]] = [wholeBlock(program, a), wholeBlock(program, b)];
+          if (s < v && u < e && !graph.ordered(i, j)) pairs.add(`${i} ${j}`);
+        }
+    }
+  return pairs;
+}
+
+const shapes: readonly Shape[] = [
+  { streams: 2, events: 2, blocks: 2, threads: 1, steps: 30, ranges: false },
+  { streams: 3, events: 3, blocks: 3, threads: 1, steps: 60, ranges: true },
+  { streams: 4, events: 3, blocks: 4, threads: 2, steps: 90, ranges: true },
+  { streams: 5, events: 6, blocks: 3, threads: 3, steps: 120, ranges: false },
+];
+
+test('each order hazard is an unordered pair, and each step that races is accused or in the shadow of a pair', () => {
+  let accused = 0;
+  for (let seed = 1; seed <= 1200; seed++) {
+    const program = randomProgram(seed, shapes[seed % shapes.length]!);
+    const graph = new Reachability(program);
+    const racing = racingPairs(program, graph);
+    const found = examine(program).hazards.filter((hazard) => hazard.kind === 'order');
+    for (const hazard of found) expect(racing, `seed ${seed}`).toContain(`${hazard.first} ${hazard.second}`);
+    accused += found.length;
+    // A pair that is not told has its reason: an earlier pair of the same bytes took its place, or the same stream told
+    // the same write already.
+    if (found.length === 0) expect(racing.size, `seed ${seed}`).toBe(0);
+    if (racing.size > 0) {
+      const firstRace = Math.min(...[...racing].map((pair) => Number(pair.split(' ')[1])));
+      expect(Math.min(...found.map((hazard) => hazard.second)), `seed ${seed}`).toBe(firstRace);
+    }
+  }
+  expect(accused).toBeGreaterThan(2000);
+});
+
+test('without races nothing is found, and every race that is mended one by one goes', () => {
+  for (let seed = 1; seed <= 300; seed++) {
+    let program = randomProgram(seed, shapes[seed % 3]!);
+    for (let turn = 0; turn < 400; turn++) {
+      const hazard = examine(program).hazards.find((h) => h.kind === 'order');
+      if (!hazard) break;
+      // A host wait just before the second access settles it.
+      const at = hazard.second;
+      const wait: Step = {
+        kind: 'hostWait',
+        thread: program.steps[at]!.thread,
+        origin: -1,
+        on: { kind: 'stream', stream: hazard.firstStream },
+      };
+      program = { ...program, steps: [...program.steps.slice(0, at), wait, ...program.steps.slice(at)] };
+    }
+    expect(racingPairs(program, new Reachability(program)).size, `seed ${seed}`).toBe(0);
+  }
+});
+
+test('lifetime hazards are exactly the unordered reuses of the same bytes', () => {
+  let accused = 0;
+  for (let seed = 1; seed <= 1500; seed++) {
+    const program = randomProgram(seed, { ...shapes[seed % shapes.length]!, blocks: 3 });
+    const graph = new Reachability(program);
+    const { steps } = program;
+    const expected = new Set<string>();
+    steps.forEach((release, r) => {
+      if (release.kind !== 'release') return;
+      const owner = program.blocks[release.block]!;
+      const recorded = new Set<number>();
+      const lastUse = new Map<number, number>();
+      for (let i = 0; i < r; i++) {
+        const step = steps[i]!;
+        if (step.kind === 'recordStream' && step.block === release.block) recorded.add(step.stream);
+        if (step.kind === 'launch' && step.accesses.some((access) => access.block === release.block))
+          lastUse.set(step.stream, i);
+      }
+      recorded.delete(owner.stream!);
+      // The next owner of the address that touches anything decides; who touches nothing harms nothing.
+      for (let a = r + 1; a < steps.length; a++) {
+        const allocation = steps[a]!;
+        if (allocation.kind !== 'allocate' || program.blocks[allocation.block]!.address !== owner.address) continue;
+        const first = steps.findIndex(
+          (step) => step.kind === 'launch' && step.accesses.some((access) => access.block === allocation.block),
+        );
+        if (first < 0) continue;
+        for (const [stream, use] of lastUse) {
+          if (stream === owner.stream) continue;
+          // Who gets the block gets it after the release, through the allocator's lock: so after what that host waited for.
+          if (graph.ordered(use, steps.length + r)) continue;
+          // The free waits for what is queued on recorded streams, and for what that waits for.
+          const covered = [...recorded].some((kept) => {
+            let last = r - 1;
+            const onKept = (step: Step) =>
+              (step.kind === 'launch' || step.kind === 'record' || step.kind === 'wait') && step.stream === kept;
+            while (last >= 0 && !onKept(steps[last]!)) last--;
+            return last >= 0 && graph.ordered(use, last);
+          });
+          if (!covered && !graph.ordered(use, first)) expected.add(`${release.block} ${use}`);
+        }
+        break;
+      }
+    });
+    const found = new Set(
+      examine(program)
+        .hazards.filter((hazard) => hazard.kind === 'lifetime' && hazard.nextBlock !== undefined)
+        .map((hazard) => (hazard.kind === 'lifetime' ? `${hazard.block} ${hazard.use}` : '')),
+    );
+    for (const one of found) expect(expected, `seed ${seed}: told ${one}`).toContain(one);
+    for (const one of expected) expect(found, `seed ${seed}: missed ${one}`).toContain(one);
+    accused += found.size;
+  }
+  expect(accused).toBeGreaterThan(300);
+});
+
+test('a wait that something relied on is missed when it is taken away, one that nothing relied on is not', () => {
+  let relied = 0;
+  for (let seed = 1; seed <= 400; seed++) {
+    const program = randomProgram(seed, shapes[seed % 3]!);
+    const before = examine(program);
+    const races = racingPairs(program, new Reachability(program));
+    program.steps.forEach((step, i) => {
+      if (step.kind !== 'wait' || before.relied[i]) {
+        if (step.kind === 'wait') relied++;
+        return;
+      }
+      // In its place the stream launches nothing, so that the numbers of the steps stay.
+      const idle: Step = {
+        kind: 'launch',
+        thread: step.thread,
+        origin: -1,
+        stream: step.stream,
+        name: '',
+        accesses: [],
+      };
+      const without = { ...program, steps: program.steps.map((other, k) => (k === i ? idle : other)) };
+      const after = examine(without).hazards.filter(
+        (h) => h.kind === 'order' || (h.kind === 'lifetime' && h.nextBlock),
+      );
+      const same = before.hazards.filter((h) => h.kind === 'order' || (h.kind === 'lifetime' && h.nextBlock));
+      expect(after.length, `seed ${seed}, step ${i}`).toBe(same.length);
+      if (races.size === 0) expect(racingPairs(without, new Reachability(without)).size, `seed ${seed}`).toBe(0);
+    });
+  }
+  expect(relied).toBeGreaterThan(200);
+});
