@@ -23,7 +23,7 @@ const allowed = {
   server: ['core', 'core/*'],
   cli: ['core', 'core/*', 'server'],
   webview: ['core', 'core/*'],
-  extension: ['core', 'core/*', 'webview/protocol.ts'],
+  extension: ['core', 'core/*', 'webview/protocol.ts', 'webview/page.ts'],
 };
 const packages = {
   'core/python': ['web-tree-sitter'],

@@ -1,0 +1,34 @@
+/**
+ * Preview Timeline of Function: the language server runs it on the built-in executor; the trace lies in the extension's
+ * storage, not in the workspace. Starts no process, so it needs no trust.
+ */
+import { createHash } from 'node:crypto';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { viewType } from '../timeline/editor.ts';
+import { type CommandContext, pythonUri } from './context.ts';
+
+interface PreviewAnswer {
+  readonly entry: string;
+  readonly raceline: string;
+}
+
+export async function previewFunction(c: CommandContext, given: unknown, givenLine: unknown): Promise<void> {
+  const uri = pythonUri(given);
+  if (!uri) throw new Error('open the Python file whose function to preview');
+  const editor = vscode.window.visibleTextEditors.find((e) => e.document.uri.toString() === uri.toString());
+  const line = typeof givenLine === 'number' ? givenLine : editor?.selection.active.line;
+  await vscode.workspace.openTextDocument(uri);
+  const client = await c.language.get();
+  const { entry, raceline } = await client.sendRequest<PreviewAnswer>('workspace/executeCommand', {
+    command: 'raceline.server.preview',
+    arguments: [client.code2ProtocolConverter.asUri(uri), line],
+  });
+  const storage = c.context.storageUri ?? c.context.globalStorageUri;
+  // The same function of the same file is the same document: a second preview refreshes the open timeline.
+  const place = createHash('sha256').update(uri.toString()).digest('hex').slice(0, 8);
+  const name = `${path.posix.basename(uri.path, '.py')}-${entry.replace(/[^\w.]+/g, '_')}.raceline`;
+  const trace = vscode.Uri.joinPath(storage, 'previews', place, name);
+  await vscode.workspace.fs.writeFile(trace, new TextEncoder().encode(raceline));
+  await vscode.commands.executeCommand('vscode.openWith', trace, viewType, vscode.ViewColumn.Beside);
+}

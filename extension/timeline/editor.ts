@@ -1,0 +1,141 @@
+/**
+ * The custom editor of traces: gives the webview the file's bytes and does what it asks (webview/protocol.ts). Reads
+ * through `workspace.fs`, so that it works wherever the file is. Knows nothing of a trace's content.
+ */
+import { randomBytes } from 'node:crypto';
+import path from 'node:path';
+import * as vscode from 'vscode';
+import { page } from '../../webview/page.ts';
+import type { FromWebview, ToWebview } from '../../webview/protocol.ts';
+import type { RunFindings } from './findings.ts';
+import { reveal } from './reveal.ts';
+
+export const viewType = 'raceline.timeline';
+const optionViewType = 'raceline.timelineOption';
+
+/** Bytes cross three processes on their way to the page; above this the browser page of the command line serves better. */
+const sizeLimit = 512 << 20;
+
+interface TraceDocument extends vscode.CustomDocument {
+  readonly uri: vscode.Uri;
+}
+
+export function registerTimelineEditor(
+  context: vscode.ExtensionContext,
+  findings: RunFindings,
+  log: vscode.LogOutputChannel,
+): void {
+  const panels = new Set<vscode.WebviewPanel>();
+  const provider: vscode.CustomReadonlyEditorProvider<TraceDocument> = {
+    openCustomDocument: (uri) => ({ uri, dispose() {} }),
+    resolveCustomEditor(document, panel) {
+      panels.add(panel);
+      showTimeline(context, document.uri, panel, findings, log);
+      panel.onDidDispose(() => panels.delete(panel));
+    },
+  };
+  // A tab in the background keeps its page: reading a large trace again takes longer than its memory is worth.
+  const options = { supportsMultipleEditorsPerDocument: true, webviewOptions: { retainContextWhenHidden: true } };
+  context.subscriptions.push(
+    vscode.window.registerCustomEditorProvider(viewType, provider, options),
+    vscode.window.registerCustomEditorProvider(optionViewType, provider, options),
+    vscode.window.onDidChangeTextEditorSelection(({ textEditor, selections }) => {
+      if (!panels.size || textEditor.document.languageId !== 'python' || !selections[0]) return;
+      const { fsPath } = textEditor.document.uri;
+      for (const panel of panels) post(panel, { type: 'mark', file: fsPath, line: selections[0].active.line + 1 });
+    }),
+  );
+}
+
+function showTimeline(
+  context: vscode.ExtensionContext,
+  uri: vscode.Uri,
+  panel: vscode.WebviewPanel,
+  findings: RunFindings,
+  log: vscode.LogOutputChannel,
+): void {
+  const dist = vscode.Uri.joinPath(context.extensionUri, 'dist');
+  const { webview } = panel;
+  const asset = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString();
+  webview.options = { enableScripts: true, localResourceRoots: [dist] };
+
+  const send = async () => post(panel, await readTrace(uri));
+  const watcher = watch(uri, send);
+  panel.onDidDispose(() => watcher?.dispose());
+  webview.onDidReceiveMessage(async (message: FromWebview) => {
+    try {
+      await answer(message);
+    } catch (error) {
+      log.error(`${message?.type}: ${(error as Error).stack ?? String(error)}`);
+      void vscode.window.showErrorMessage(`Raceline: ${(error as Error).message}`);
+    }
+  });
+
+  async function answer(message: FromWebview): Promise<void> {
+    switch (message.type) {
+      case 'ready':
+        return send();
+      case 'shown':
+        return log.info(`${message.name}: ${message.slices} slices, ${message.hazards} findings`);
+      case 'reveal':
+        return reveal(message, uri, panel.viewColumn);
+      case 'hazards':
+        return findings.show(uri, message.hazards);
+      case 'run':
+        return vscode.commands.executeCommand('raceline.runFile');
+      case 'pickTrace':
+        return vscode.commands.executeCommand('raceline.openTrace');
+      case 'error':
+        return log.error(`timeline of ${uri.toString(true)}: ${message.message}`);
+    }
+  }
+
+  webview.html = page({
+    nonce: randomBytes(18).toString('base64url'),
+    scriptUri: asset('webview.js'),
+    styleUri: asset('webview.css'),
+    workerUri: asset('worker.js'),
+    cspSource: webview.cspSource,
+    title: path.posix.basename(uri.path),
+  });
+}
+
+async function readTrace(uri: vscode.Uri): Promise<ToWebview> {
+  const name = path.posix.basename(uri.path);
+  try {
+    const { size } = await vscode.workspace.fs.stat(uri);
+    if (size > sizeLimit)
+      return {
+        type: 'failed',
+        name,
+        message: `This trace is ${Math.round(size / (1 << 20))} MB. The command 'raceline view ${name}' opens it in a browser without copying it through the editor.`,
+      };
+    return { type: 'open', name, bytes: await vscode.workspace.fs.readFile(uri) };
+  } catch (error) {
+    return { type: 'failed', name, message: `The file cannot be read: ${(error as Error).message}` };
+  }
+}
+
+/** A run writes its file while it is open, and the next run may replace it: both are read again, once it is quiet. */
+function watch(uri: vscode.Uri, changed: () => void): vscode.Disposable | undefined {
+  if (uri.scheme !== 'file') return undefined;
+  const folder = vscode.Uri.joinPath(uri, '..');
+  const watcher = vscode.workspace.createFileSystemWatcher(
+    new vscode.RelativePattern(folder, path.posix.basename(uri.path).replace(/[[\]{}*?]/g, '?')),
+  );
+  let timer: ReturnType<typeof setTimeout> | undefined;
+  const later = () => {
+    if (timer) clearTimeout(timer);
+    timer = setTimeout(changed, 500);
+  };
+  watcher.onDidChange(later);
+  watcher.onDidCreate(later);
+  return {
+    dispose() {
+      if (timer) clearTimeout(timer);
+      watcher.dispose();
+    },
+  };
+}
+
+const post = (panel: vscode.WebviewPanel, message: ToWebview) => void panel.webview.postMessage(message);
