@@ -1,0 +1,42 @@
+/** The registry of rules. Adding one is a line here, its file, its fixtures, and `npm run generate`. */
+import type { Hazard } from '../hazards/hazard.ts';
+import type { StreamProgram } from '../program/program.ts';
+import { eventNeverRecorded } from './event-never-recorded.ts';
+import { hostReadBeforeSync } from './host-read-before-sync.ts';
+import { missingRecordStream } from './missing-record-stream.ts';
+import { missingWait } from './missing-wait.ts';
+import { pinnedOverwrittenInFlight } from './pinned-overwritten-in-flight.ts';
+import { redundantRecordStream } from './redundant-record-stream.ts';
+import { reversedWait } from './reversed-wait.ts';
+import { type Names, programNames, type Rule, type Words } from './rule.ts';
+import { unjoinedOutput } from './unjoined-output.ts';
+import { writeAfterRead } from './write-after-read.ts';
+
+export const rules: readonly Rule[] = [
+  missingWait,
+  writeAfterRead,
+  missingRecordStream,
+  unjoinedOutput,
+  reversedWait,
+  eventNeverRecorded,
+  redundantRecordStream,
+  hostReadBeforeSync,
+  pinnedOverwrittenInFlight,
+];
+
+export interface WordedHazard extends Words {
+  readonly rule: Rule;
+}
+
+/** A hazard in words, whether it was found in source or in a trace. Undefined where no rule speaks of it. */
+export function wordHazard(
+  hazard: Hazard,
+  program: StreamProgram,
+  names: Names = programNames(program),
+): WordedHazard | undefined {
+  for (const rule of rules) {
+    const words = rule.word(hazard, program, names);
+    if (words) return { rule, ...words };
+  }
+  return undefined;
+}

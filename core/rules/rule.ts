@@ -1,0 +1,99 @@
+/**
+ * What a rule is, and the words that rules share. A rule turns a hazard into one line of text and a few related places,
+ * from names alone: where a step stands in a file, and whether that file is source or a trace, is its reader's business.
+ */
+import type { Hazard } from '../hazards/hazard.ts';
+import type { BlockId, EventId, LaunchStep, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+import type { Severity } from './finding.ts';
+
+export interface Rule {
+  /** The wrong pattern, readable after "ignore": `missing-wait`. */
+  readonly code: string;
+  /** One line for lists. */
+  readonly title: string;
+  readonly severity: Severity;
+  /** Undefined where the hazard belongs to another rule. */
+  word(hazard: Hazard, program: StreamProgram, names: Names): Words | undefined;
+}
+
+/** How the speaker calls things, ready to stand in a sentence: `` `copy` ``, `the current stream`. */
+export interface Names {
+  stream(stream: StreamId): string;
+  event(event: EventId): string;
+  block(block: BlockId): string;
+}
+
+export interface Words {
+  /** One line that stands alone. */
+  readonly message: string;
+  /** The step that is reported. */
+  readonly at: StepIndex;
+  /**
+   * Which frame of the step's call chain carries it. `selects-stream`: the innermost that selects the step's stream,
+   * or, if that lies above the lowest frame common with `earlier`, that common frame. `statement`: the step itself.
+   */
+  readonly frame: 'selects-stream' | 'statement';
+  readonly earlier?: StepIndex;
+  /** The earlier access first. */
+  readonly related: readonly RelatedStep[];
+}
+
+export interface RelatedStep {
+  readonly at: StepIndex;
+  readonly message: string;
+}
+
+/** The names of the program's own tables. */
+export function programNames(program: StreamProgram): Names {
+  return {
+    stream: (stream) => quoted(program.streams[stream]?.name, 'a stream'),
+    event: (event) => quoted(program.events[event]?.name, 'an event'),
+    block: (block) => quoted(program.blocks[block]?.name, 'a tensor'),
+  };
+}
+
+/** Code goes into backticks; a description (`the current stream`, `stream 7`) stands as it is. */
+export function quoted(name: string | undefined, otherwise: string): string {
+  if (!name) return otherwise;
+  return /\s/.test(name) && !/[([.]/.test(name) ? name : `\`${name}\``;
+}
+
+/** `mul` in backticks, for a sentence about what a step does. */
+export function operation(program: StreamProgram, at: StepIndex): string {
+  const step = program.steps[at];
+  switch (step?.kind) {
+    case 'launch':
+    case 'hostAccess':
+      return step.name ? `\`${step.name}\`` : 'an operation';
+    case 'replay':
+      return 'the replay of a graph';
+    default:
+      return 'an operation';
+  }
+}
+
+/** `the mul`, or what else the step is, as the subject of a subordinate clause. */
+export function theOperation(program: StreamProgram, at: StepIndex): string {
+  const words = operation(program, at);
+  return words.startsWith('`') ? `the ${words}` : words.replace(/^an /, 'the ');
+}
+
+/** Whether a step writes the block. */
+export function writes(program: StreamProgram, at: StepIndex, block: BlockId): boolean {
+  const step = program.steps[at];
+  if (step?.kind === 'hostAccess') return step.access.block === block && step.access.write;
+  return step?.kind === 'launch' && (step as LaunchStep).accesses.some((a) => a.block === block && a.write);
+}
+
+export function capitalized(text: string): string {
+  return text.charAt(0).toUpperCase() + text.slice(1);
+}
+
+/** What the later stream tried: waits that exist and cover too little. */
+export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex[]): RelatedStep[] {
+  return nearest.slice(0, 2).map((at) => {
+    const step = program.steps[at];
+    const host = step?.kind === 'hostWait' || step?.kind === 'poll';
+    return { at, message: host ? 'this host wait does not cover it' : 'this wait does not cover it' };
+  });
+}

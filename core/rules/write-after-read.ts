@@ -1,0 +1,76 @@
+/**
+ * ## What it does
+ *
+ * Reports data that is overwritten on one stream while another stream may still be reading it.
+ *
+ * ## Why it is a race
+ *
+ * A buffer that is filled again and again needs two waits: the reader waits until it is filled, and the next fill waits
+ * until the reader is done. The second one is easily forgotten, since nothing is wrong on the first turn. Without it the
+ * reader sees bytes of the next turn.
+ *
+ * ## Example
+ *
+ * ```python
+ * side = torch.cuda.Stream()
+ * buffer = torch.zeros(1024, device="cuda")
+ * torch.cuda.synchronize()
+ *
+ * def publish(host):
+ *     with torch.cuda.stream(side):
+ *         total = buffer.sum()
+ *     buffer.fill_(1.0)
+ *     torch.cuda.synchronize()
+ *     return total
+ * ```
+ *
+ * ## Use instead
+ *
+ * ```python
+ * side = torch.cuda.Stream()
+ * buffer = torch.zeros(1024, device="cuda")
+ * torch.cuda.synchronize()
+ *
+ * def publish(host):
+ *     with torch.cuda.stream(side):
+ *         total = buffer.sum()
+ *     torch.cuda.current_stream().wait_stream(side)
+ *     buffer.fill_(1.0)
+ *     torch.cuda.synchronize()
+ *     return total
+ * ```
+ *
+ * ## Fix safety
+ *
+ * The inserted wait only adds order on the GPU. It can cost overlap; a second buffer keeps it, which no fix can write.
+ *
+ * ## Known limits
+ *
+ * As for missing-wait: streams and functions from outside are not accused.
+ */
+import { nearestWaits, operation, type Rule, theOperation } from './rule.ts';
+
+export const writeAfterRead: Rule = {
+  code: 'write-after-read',
+  title: 'Data is overwritten while another stream may still read it',
+  severity: 'error',
+  word(hazard, program, names) {
+    if (hazard.kind !== 'order' || hazard.conflict !== 'write-after-read') return undefined;
+    const { first, second, block } = hazard;
+    const later = names.stream(hazard.secondStream);
+    const earlier = names.stream(hazard.firstStream);
+    const tensor = names.block(block);
+    return {
+      message:
+        `${tensor} is overwritten on ${later} by ${operation(program, second)} while ${theOperation(program, first)} ` +
+        `on ${earlier} may still read it: no wait of ${later} for ${earlier} lies between`,
+      at: second,
+      frame: 'statement',
+      earlier: first,
+      related: [
+        { at: first, message: `${tensor} is read here, on ${earlier}` },
+        ...nearestWaits(program, hazard.nearest),
+      ],
+    };
+  },
+};
