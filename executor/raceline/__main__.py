@@ -1,0 +1,5 @@
+"""`python -m raceline`."""
+from raceline.command import main
+
+if __name__ == "__main__":
+    main()

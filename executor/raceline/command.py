@@ -1,0 +1,143 @@
+"""The command line: options, which way to run, what to say when it cannot, and what was written at the end."""
+import argparse
+import atexit
+import os
+import sys
+import time
+
+from raceline import __version__
+from raceline.program import CannotStart, execute, prepare_module, prepare_script
+from raceline.sites import Sites
+from raceline.trace_file import TraceFile
+
+OLDEST_TORCH = (2, 1)
+
+
+def main():
+    options = _options(sys.argv[1:])
+    try:
+        code = _run(options)
+    except CannotStart as error:
+        print(f"raceline: {error}", file=sys.stderr)
+        code = 2
+    sys.stdout.flush()
+    # Not os._exit: threads of the program and its exit handlers still run, and are still recorded.
+    sys.exit(code)
+
+
+def _options(argv):
+    parser = argparse.ArgumentParser(
+        prog="raceline",
+        description="Run a PyTorch program unchanged and record its CUDA streams, events and memory as a .raceline trace.",
+        usage="python -m raceline [options] script.py [args …]\n       python -m raceline [options] -m module [args …]",
+    )
+    parser.add_argument("-o", "--output", metavar="FILE", help="the trace to write; .raceline.gz is packed (default: .raceline/NAME-TIME.raceline)")
+    parser.add_argument("-m", "--module", action="store_true", help="run a module, as python -m does")
+    parser.add_argument("--level", choices=("full", "timeline"), default="full", help="full: accesses to memory too; timeline: streams, events, kernels (cheaper)")
+    parser.add_argument("--device", choices=("auto", "cuda", "meta"), default="auto", help="auto: the GPU if there is one, else the meta device with modelled times")
+    parser.add_argument("--relative-to", metavar="DIR", help="write paths below DIR relative to it and leave the working directory out, for traces that are passed on")
+    parser.add_argument("--version", action="version", version=f"raceline-executor {__version__}")
+    parser.add_argument("program", help="script or, with -m, module")
+    parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
+    return parser.parse_args(argv)
+
+
+def _run(options):
+    if options.module:
+        code, names = prepare_module(options.program, options.arguments)
+    else:
+        code, names = prepare_script(options.program, options.arguments)
+    torch = _torch()
+    device = _device(torch, options.device)
+    output = options.output or _default_output(options)
+    relative = os.path.abspath(options.relative_to) if options.relative_to else None
+    start = time.time_ns()
+    header = {
+        "raceline": 1, "producer": f"raceline-executor {__version__}", "mode": device, "torch": torch.__version__,
+        "device": torch.cuda.get_device_name() if device == "cuda" else "meta device", "unix": str(start),
+        "argv": [options.program, *options.arguments], "cwd": os.getcwd(), "level": options.level,
+    }
+    if relative:
+        del header["cwd"]
+        header["argv"][0] = os.path.relpath(os.path.abspath(options.program), relative).replace(os.sep, "/") if not options.module else options.program
+    file = _open(output, header)
+    sites = Sites(file, os.path.dirname(os.path.abspath(torch.__file__)), relative)
+    if device == "cuda":
+        from raceline.cuda.session import Session
+    else:
+        from raceline.meta.session import Session
+    session = Session(file, sites, start, options.level)
+    outcome = {"status": "ok", "message": None}
+
+    def finish():
+        try:
+            session.finish()
+        except Exception as error:  # the program's own result must not depend on the recorder
+            file.limit(f"The recording could not be completed: {type(error).__name__}: {error}.")
+        file.close(session.end_time(), outcome["status"], outcome["message"])
+        _summary(file, session)
+
+    plain_exit = os._exit
+
+    def leave(status):
+        # os._exit skips exit handlers; what is buffered is still worth writing.
+        file.close(session.end_time(), "stopped", f"os._exit({status})")
+        plain_exit(status)
+
+    os._exit = leave
+    # Registered before the program runs, so it runs after the program's own exit handlers.
+    atexit.register(finish)
+    session.start()
+    code_, outcome["status"], outcome["message"] = execute(code, names)
+    return code_
+
+
+def _torch():
+    try:
+        import torch
+    except ImportError as error:
+        raise CannotStart(
+            f"PyTorch cannot be imported by {sys.executable} ({error}). Choose an interpreter that has PyTorch 2.1 or newer; a machine "
+            "without a GPU needs only its CPU build. Without PyTorch, `raceline preview FILE.py` (in VS Code: Preview Timeline of Function) "
+            "still shows the built-in model of the program."
+        ) from None
+    version = tuple(int(part) for part in torch.__version__.split("+")[0].split(".")[:2])
+    if version < OLDEST_TORCH:
+        raise CannotStart(f"PyTorch {torch.__version__} is too old: it lacks the hooks that a recording needs. Install PyTorch 2.1 or newer.")
+    return torch
+
+
+def _device(torch, wanted):
+    present = torch.cuda.is_available()
+    if wanted == "cuda" and not present:
+        reason = "this PyTorch is a CPU build" if not torch.backends.cuda.is_built() else "PyTorch sees no GPU here (check nvidia-smi and CUDA_VISIBLE_DEVICES)"
+        raise CannotStart(f"--device cuda: {reason}. Use --device meta to run on the meta device with modelled times.")
+    if wanted == "auto" and not present:
+        print("raceline: no GPU here: the program runs on the meta device. Order and lifetimes are real, times are modelled, values are zeros.", file=sys.stderr)
+    return "cuda" if present and wanted != "meta" else "meta"
+
+
+def _default_output(options):
+    name = options.program.rsplit(".", 1)[-1] if options.module else os.path.splitext(os.path.basename(os.path.abspath(options.program)))[0]
+    return os.path.join(".raceline", f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.raceline")
+
+
+def _open(path, header):
+    try:
+        os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
+        return TraceFile(path, header)
+    except OSError as error:
+        raise CannotStart(f"The trace {path} cannot be written ({error.strerror}). Name a writable place with -o FILE.") from None
+
+
+def _summary(file, session):
+    counts = file.counts
+    parts = [f"{counts.get(kind, 0)} {word}" for kind, word in (("op", "operators"), ("wait", "waits"), ("record", "records"), ("alloc", "allocations")) if counts.get(kind)]
+    if session.kernels:
+        parts.insert(1 if parts and counts.get("op") else 0, f"{session.kernels} kernels and copies")
+    line = f"raceline: wrote {file.path}: {', '.join(parts) or 'nothing ran on a device'}."
+    if file.failure:
+        line += f" Writing stopped early: {file.failure}."
+    if file.limits:
+        line += " Limits: " + " ".join(file.limits)
+    print(line, file=sys.stderr)

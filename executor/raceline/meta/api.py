@@ -1,0 +1,130 @@
+"""torch.cuda without CUDA: the stand-ins that a program meets, installed for the length of a recording.
+
+Mostly a table. What a call means for order and time is in streams.py and session.py.
+"""
+import contextlib
+import types
+
+import torch
+
+from raceline.meta import dynamo
+
+
+def install(session):
+    """Replace what needs a GPU. Nothing is put back: the process ends with the program."""
+    cuda = torch.cuda
+    pool = session.device.allocator
+    limit = session.recording.file.limit
+
+    def nothing(*args, **kwargs):
+        return None
+
+    def answer(value):
+        return lambda *args, **kwargs: value
+
+    properties = types.SimpleNamespace(
+        name="meta device", major=9, minor=0, total_memory=80 << 30, multi_processor_count=132, is_integrated=False, is_multi_gpu_board=False,
+        warp_size=32, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536, shared_memory_per_block=49152, L2_cache_size=50 << 20, gcnArchName="",
+    )
+    table = {
+        **session.api,
+        "is_available": answer(True), "is_initialized": answer(True), "_is_compiled": answer(True), "init": nothing, "_lazy_init": nothing,
+        "device_count": answer(1), "current_device": answer(0), "set_device": nothing, "_exchange_device": answer(0), "_maybe_exchange_device": answer(0),
+        "get_device_name": answer("meta device"), "get_device_capability": answer((9, 0)), "get_device_properties": answer(properties),
+        "get_arch_list": answer(["sm_90"]), "can_device_access_peer": answer(False), "is_bf16_supported": answer(True), "is_tf32_supported": answer(True),
+        "is_current_stream_capturing": lambda: session.capturing is not None, "graph_pool_handle": answer((0, 1)),
+        "empty_cache": nothing, "ipc_collect": nothing, "reset_peak_memory_stats": nothing, "reset_max_memory_allocated": nothing, "reset_accumulated_memory_stats": nothing,
+        "memory_allocated": lambda device=None: pool.allocated, "max_memory_allocated": lambda device=None: pool.peak,
+        "memory_reserved": lambda device=None: pool.reserved, "max_memory_reserved": lambda device=None: pool.reserved,
+        "memory_stats": lambda device=None: {"active_bytes.all.current": pool.allocated + pool.held, "allocated_bytes.all.current": pool.allocated, "reserved_bytes.all.current": pool.reserved},
+        "memory_summary": answer(""), "mem_get_info": lambda device=None: ((80 << 30) - pool.reserved, 80 << 30),
+        "manual_seed": nothing, "manual_seed_all": nothing, "seed": nothing, "seed_all": nothing, "initial_seed": answer(0),
+        "get_rng_state": lambda device=None: torch.zeros(16, dtype=torch.uint8), "set_rng_state": nothing, "get_rng_state_all": lambda: [], "set_rng_state_all": nothing,
+        "_sleep": session.spin, "set_sync_debug_mode": nothing, "get_sync_debug_mode": answer(0), "synchronize": session.api["synchronize"],
+        "cudart": lambda: types.SimpleNamespace(cudaProfilerStart=nothing, cudaProfilerStop=nothing),
+    }
+    for name, value in table.items():
+        setattr(cuda, name, value)
+    for owner, names in ((getattr(cuda, "graphs", None), ("CUDAGraph", "graph", "is_current_stream_capturing")), (getattr(cuda, "streams", None), ("Stream", "Event", "ExternalStream")),
+                         (getattr(cuda, "memory", None), ("empty_cache", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_stats", "reset_peak_memory_stats", "mem_get_info"))):
+        for name in names if owner is not None else ():
+            if name in table:
+                setattr(owner, name, table[name])
+    if hasattr(cuda, "memory"):
+        cuda.memory._record_memory_history = nothing
+    for name in ("range_push", "mark", "range_start"):
+        setattr(cuda.nvtx, name, answer(0))
+    for name in ("range_pop", "range_end"):
+        setattr(cuda.nvtx, name, answer(0))
+    cuda.nvtx.range = lambda *args, **kwargs: contextlib.nullcontext()
+    if not hasattr(torch._C, "_cuda_getCurrentRawStream"):
+        # Imported by torch._dynamo (which meta kernels pull in) as soon as CUDA is said to be there.
+        torch._C._cuda_getCurrentRawStream = lambda index=0: session.current()
+    dynamo.install(torch)
+    # Its argument is parsed in C++ before the function mode is asked.
+    torch.Tensor.record_stream = session.record_stream_of
+    torch.Stream, torch.Event = session.api["Stream"], session.api["Event"]
+    _accelerator(session)
+
+    torch.__future__.set_overwrite_module_params_on_conversion(True)
+    torch.autograd.backward = session.engine.wrap(torch.autograd.backward)
+    torch.autograd.grad = session.engine.wrap(torch.autograd.grad)
+    apply = torch.autograd.Function.apply.__func__
+    torch.autograd.Function.apply = classmethod(lambda cls, *args, **kwargs: session.engine.see(apply(cls, *args, **kwargs)))
+
+    @contextlib.contextmanager
+    def autocast(*args, **kwargs):
+        limit("Automatic mixed precision is not modelled: operators run in their tensors' own types.")
+        yield
+
+    autocast_class = type("autocast", (contextlib.ContextDecorator,), {
+        "__init__": lambda self, *args, **kwargs: limit("Automatic mixed precision is not modelled: operators run in their tensors' own types."),
+        "__enter__": lambda self: self, "__exit__": lambda self, *failure: False,
+    })
+    torch.autocast = torch.amp.autocast = torch.amp.autocast_mode.autocast = autocast_class
+    torch.cuda.amp.autocast = autocast_class
+
+    def compiled(model=None, **kwargs):
+        limit("torch.compile is skipped: compiled functions run operator by operator.")
+        return model if model is not None else lambda function: function
+
+    torch.compile = compiled
+    load = torch.load
+
+    def load_on_meta(*args, **kwargs):
+        where = kwargs.get("map_location", args[1] if len(args) > 1 else None)
+        if where is not None and str(where).startswith("cuda"):
+            kwargs["map_location"] = "meta"
+            args = args[:1]
+        return load(*args, **kwargs)
+
+    torch.load = load_on_meta
+    default = torch.set_default_device
+
+    def set_default_device(device):
+        default("meta" if device is not None and str(device).startswith("cuda") else device)
+
+    torch.set_default_device = set_default_device
+    torch.Generator = type("Generator", (torch.Generator,), {"__new__": lambda cls, device="cpu": torch._C.Generator.__new__(cls, "cpu")})
+    try:
+        import torch.fx.experimental._config as config
+
+        # Operators that count nonzero elements have no answer on the meta device; take the largest.
+        config.meta_nonzero_assume_all_nonzero = True
+    except (ImportError, AttributeError):
+        pass
+
+
+def _accelerator(session):
+    accelerator = getattr(torch, "accelerator", None)
+    if accelerator is None:
+        return
+    cuda = torch.device("cuda", 0)
+    for name, value in {
+        "is_available": lambda: True, "current_accelerator": lambda check_available=False: torch.device("cuda"), "device_count": lambda: 1,
+        "current_device_index": lambda: 0, "current_device_idx": lambda: 0, "set_device_index": lambda device: None, "set_device_idx": lambda device: None,
+        "current_stream": session.api["current_stream"], "set_stream": session.api["set_stream"], "synchronize": session.api["synchronize"],
+    }.items():
+        if hasattr(accelerator, name):
+            setattr(accelerator, name, value)
+    del cuda

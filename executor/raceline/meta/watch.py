@@ -1,0 +1,106 @@
+"""The dispatch mode of a run without a GPU: which bytes each operator reads and writes, and what needs real values.
+
+Tensors are followed by storage; a storage's first sight is its allocation, its end its release. Operators that would read
+values (`nonzero`, `item`, copies to the host) are answered here with the shapes of an all-nonzero, all-zero tensor.
+"""
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from raceline.operators import Plan, extent
+
+PLAIN = {torch.Tensor, torch.nn.Parameter, torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.nn.Parameter}
+aten = torch.ops.aten
+MATRIX = {"mm", "addmm", "bmm", "baddbmm", "_scaled_dot_product_flash_attention", "_scaled_dot_product_attention_math", "convolution"}
+
+
+class Watch(TorchDispatchMode):
+    def __init__(self, session):
+        super().__init__()
+        self._session = session
+        self._plans = session.plans
+        self._answers = {
+            aten._local_scalar_dense.default: self._scalar, aten.equal.default: lambda func, args, kwargs: True, aten.nonzero.default: self._nonzero,
+            aten.masked_select.default: self._masked, aten._unique2.default: self._unique, aten._to_copy.default: self._to_copy, aten.copy_.default: self._copy,
+        }
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        # Without this every operator goes through a wrapper of torch.compile's, which costs more than the recording does.
+        return False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        if types and not PLAIN.issuperset(types):
+            return NotImplemented  # the subclass unwraps itself; its inner operators come here
+        # Autograd calls operators without the program's function mode on the way; here it would only be in the way.
+        with torch._C.DisableTorchFunction():
+            return self._dispatch(func, args, kwargs or {})
+
+    def _dispatch(self, func, args, kwargs):
+        session = self._session
+        plan = self._plans.get(func)
+        if plan is None:
+            plan = self._plans[func] = Plan(func)
+            plan.label = session.recording.file.string(plan.name)
+        if plan.kind in ("view", "metadata"):
+            return func(*args, **kwargs)
+        tensors = [(t, mode) for t, mode in plan.arguments(args, kwargs) if isinstance(t, torch.Tensor)]
+        known = {t.untyped_storage()._cdata for t, _ in tensors}
+        on_device = any(t.device.type == "meta" for t, _ in tensors)
+        answer = self._answers.get(func)
+        if answer is not None and on_device:
+            out = answer(func, args, kwargs)
+        else:
+            out = self._run(func, plan, args, kwargs, on_device)
+        results = [t for t in _leaves(out) if isinstance(t, torch.Tensor) and t.untyped_storage()._cdata not in known]
+        session.operator(plan, func, args, kwargs, tensors, results, on_device)
+        return out
+
+    def _run(self, func, plan, args, kwargs, on_device):
+        try:
+            return func(*args, **kwargs)
+        except NotImplementedError:
+            if not on_device or not plan.writes:
+                raise
+            # Written in place and unknown to the meta device (the gradient scaler's): its results are its arguments.
+            written = [t for t, mode in plan.arguments(args, kwargs) if mode != "r"]
+            return written[0] if len(func._schema.returns) == 1 else tuple(written[: len(func._schema.returns)]) or None
+
+    @staticmethod
+    def _scalar(func, args, kwargs):
+        return torch.zeros((), dtype=args[0].dtype).item()
+
+    @staticmethod
+    def _nonzero(func, args, kwargs):
+        return torch.empty((args[0].numel(), args[0].dim()), dtype=torch.int64, device="meta")
+
+    @staticmethod
+    def _masked(func, args, kwargs):
+        shape = torch.broadcast_shapes(args[0].shape, args[1].shape)
+        return torch.empty((shape.numel(),), dtype=args[0].dtype, device="meta")
+
+    @staticmethod
+    def _unique(func, args, kwargs):
+        count = (args[0].numel(),)
+        indices = torch.empty(args[0].shape, dtype=torch.int64, device="meta")
+        return torch.empty(count, dtype=args[0].dtype, device="meta"), indices, torch.empty(count, dtype=torch.int64, device="meta")
+
+    def _to_copy(self, func, args, kwargs):
+        source, device = args[0], kwargs.get("device")
+        if source.device.type == "meta" and device is not None and torch.device(device).type == "cpu":
+            return torch.zeros(source.shape, dtype=kwargs.get("dtype") or source.dtype)
+        return func(*args, **kwargs)
+
+    @staticmethod
+    def _copy(func, args, kwargs):
+        target, source = args[0], args[1]
+        if target.device.type != source.device.type:
+            return target  # a copy between host and device moves no shape
+        return func(*args, **kwargs)
+
+
+def _leaves(value):
+    if isinstance(value, (list, tuple)):
+        for item in value:
+            yield from _leaves(item)
+    else:
+        yield value

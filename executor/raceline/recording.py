@@ -1,0 +1,136 @@
+"""One recording: the ids of streams, threads, events, blocks and graphs, and the lines that steps become.
+
+Both ways to run a program (on its GPU, on the meta device) write through this. It owns numbering and wording of lines, and
+nothing of torch: devices are numbers, handles and addresses are numbers, times come from the clock it is given.
+"""
+import itertools
+import threading
+
+
+class Recording:
+    def __init__(self, file, sites, clock):
+        self.file = file
+        self.sites = sites
+        self.clock = clock
+        self._streams = {}
+        self._stream_names = {}
+        self._threads = {}
+        self._aliases = {}
+        self._events = itertools.count()
+        self._blocks = itertools.count()
+        self._graphs = itertools.count()
+        self.main_thread = threading.get_ident()
+        # The site to fall back on when no frame of the program is on the stack: autograd's own threads during a backward.
+        self.fallback_site = None
+
+    # Tables
+
+    def stream(self, device, handle):
+        """The id of a stream, declared on first use."""
+        got = self._streams.get((device, handle))
+        return self._new_stream(device, handle) if got is None else got
+
+    def _new_stream(self, device, handle):
+        with self.file.lock:
+            got = self._streams.get((device, handle))
+            if got is not None:
+                return got
+            got = len(self._streams)
+            name = self._stream_names.get((device, handle))
+            if name is None and handle == 0:
+                name = "default"
+            extra = self.describe_stream(device, handle)
+            if name is not None:
+                extra += f',"name":{self.file.string(name)}'
+            default = "true" if handle == 0 else "false"
+            self.file.append(f'{{"k":"stream","id":{got},"device":{device},"handle":"{hex(handle)}","default":{default}{extra}}}')
+            self._streams[(device, handle)] = got
+            return got
+
+    def describe_stream(self, device, handle):
+        """Further keys of a stream's line, each with a leading comma; a session that knows more replaces this."""
+        return ""
+
+    def name_stream(self, device, handle, name):
+        """What the program calls a stream. The first name stays: pools hand the same stream out again."""
+        key = (device, handle)
+        if name is None or handle == 0 or key in self._stream_names:
+            return
+        self._stream_names[key] = name
+        got = self._streams.get(key)
+        if got is not None:
+            self.file.append(f'{{"k":"stream","id":{got},"name":{self.file.string(name)}}}')
+
+    @property
+    def stream_keys(self):
+        return dict(self._streams)
+
+    def thread(self):
+        """The id of the calling host thread. The autograd engine's threads count as the thread that called backward."""
+        ident = threading.get_ident()
+        got = self._threads.get(ident)
+        if got is None:
+            got = self._new_thread(ident)
+        return got
+
+    def _new_thread(self, ident):
+        # `current_thread` would invent a Thread object for a thread that Python did not start, and keep it.
+        known = threading._active.get(ident)
+        if known is None and self._aliases:
+            return next(reversed(list(self._aliases.values())))
+        return self.declare_thread(ident, known.name if known is not None else "native thread")
+
+    def declare_thread(self, ident, name):
+        import os
+
+        with self.file.lock:
+            got = self._thread_count = getattr(self, "_thread_count", -1) + 1
+            tid = threading.get_native_id() if ident == threading.get_ident() else ident
+            self.file.append(f'{{"k":"thread","id":{got},"tid":{tid},"pid":{os.getpid()},"name":{self.file.string(name)}}}')
+            self._threads[ident] = got
+            return got
+
+    def forget_thread(self, ident):
+        """Idents are handed out again after a thread ends."""
+        self._threads.pop(ident, None)
+
+    def lend_thread(self, key):
+        """Until `unlend_thread`, threads that Python does not know (autograd's) count as the calling one."""
+        self._aliases[key] = self.thread()
+
+    def unlend_thread(self, key):
+        self._aliases.pop(key, None)
+
+    def new_event(self):
+        return next(self._events)
+
+    def new_block(self):
+        return next(self._blocks)
+
+    def new_graph(self):
+        return next(self._graphs)
+
+    # Steps
+
+    def step(self, kind, body="", site=-1, time=None):
+        """Write one step; `body` holds its own keys, each with a leading comma. `site` -1: look it up here."""
+        if site == -1:
+            site = self.sites.here(2)
+        if site is None:
+            site = self.fallback_site
+        if time is None:
+            time = self.clock()
+        thread = self.thread()
+        if thread:
+            body += f',"th":{thread}'
+        if site is not None:
+            body += f',"s":{site}'
+        return self.file.step(kind, f',"t":{time}{body}')
+
+    def alloc(self, block, address, size, stream, site=-1, name=None, pinned=False, time=None):
+        body = f',"b":{block},"addr":"{hex(address)}","size":{size},"st":{stream}'
+        if pinned:
+            body += ',"mem":"pinned"'
+        if name is not None:
+            body += f',"name":{self.file.string(name)}'
+        return self.step("alloc", body, self.sites.here(2) if site == -1 else site, time)

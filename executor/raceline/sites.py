@@ -1,0 +1,131 @@
+"""Python call sites: which line of the program is executing, without holding on to frames.
+
+A frame keeps its locals alive and so changes when tensors are freed; only code objects and line numbers are kept. Frames of
+torch, of the standard library and of this package are left out: a site is the program's code.
+"""
+import os
+import sys
+import sysconfig
+
+from raceline.names import Names
+
+# Deeper user frames say little and cost a walk at every operator.
+MAX_USER_FRAMES = 8
+MAX_FRAMES = 80
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+
+
+class Sites:
+    def __init__(self, file, torch_directory=None, relative_to=None):
+        self._file = file
+        self._relative_to = relative_to
+        paths = sysconfig.get_paths()
+        self._torch = [os.path.join(torch_directory, "")] if torch_directory else []
+        standard = {os.path.join(os.path.realpath(paths[k]), "") for k in ("stdlib", "platstdlib")}
+        self._standard = standard | {os.path.join(paths[k], "") for k in ("stdlib", "platstdlib")}
+        self._user = {}
+        self._keep = []
+        self._chains = {}
+        self._rows = {}
+        self._paths = {}
+        self.names = Names()
+
+    def here(self, depth=1):
+        """The site of the innermost frame of the program, `depth` frames above the caller; None: no such frame."""
+        frame = sys._getframe(depth + 1)
+        user = self._user
+        key = []
+        left = MAX_FRAMES
+        wanted = MAX_USER_FRAMES
+        while frame is not None and left:
+            code = frame.f_code
+            known = user.get(id(code))
+            if known is None:
+                known = self._learn(code)
+            if known:
+                key.append(id(code))
+                key.append(frame.f_lasti)
+                wanted -= 1
+                if not wanted:
+                    break
+            frame = frame.f_back
+            left -= 1
+        if not key:
+            return None
+        key = tuple(key)
+        site = self._chains.get(key)
+        if site is None:
+            site = self._chains[key] = self._declare(sys._getframe(depth + 1))
+        return site
+
+    def caller(self, depth=1):
+        """(code, f_lasti) of the innermost frame of the program, or None."""
+        frame = sys._getframe(depth + 1)
+        while frame is not None:
+            code = frame.f_code
+            known = self._user.get(id(code))
+            if known is None:
+                known = self._learn(code)
+            if known:
+                return code, frame.f_lasti
+            frame = frame.f_back
+        return None
+
+    def target(self, depth=1):
+        """What the program assigns the value of the executing expression to: `x`, `self.copy`; None: not known."""
+        got = self.caller(depth + 1)
+        return None if got is None else self.names.target(*got)
+
+    def calls_directly(self, depth=1):
+        """Whether the frame `depth` above the caller is the program's own (and not torch's)."""
+        code = sys._getframe(depth + 1).f_code
+        known = self._user.get(id(code))
+        return self._learn(code) if known is None else known
+
+    def _learn(self, code):
+        name = code.co_filename
+        user = True
+        if name.startswith("<frozen") or name.startswith(HERE):
+            user = False
+        else:
+            full = os.path.abspath(name)
+            if any(full.startswith(p) for p in self._torch):
+                user = False
+            elif "site-packages" not in full and "dist-packages" not in full:
+                user = not any(full.startswith(p) for p in self._standard)
+        self._keep.append(code)  # its id is the key, so it must not be handed out again
+        self._user[id(code)] = user
+        return user
+
+    def _declare(self, frame):
+        chain = []
+        left = MAX_FRAMES
+        while frame is not None and len(chain) < MAX_USER_FRAMES and left:
+            if self._user.get(id(frame.f_code)):
+                chain.append((frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name))
+            frame = frame.f_back
+            left -= 1
+        up = None
+        with self._file.lock:
+            for name, line, function in reversed(chain):
+                row = (name, line, function, up)
+                site = self._rows.get(row)
+                if site is None:
+                    file = self._file.string(self._path(name))
+                    fn = self._file.string(function)
+                    site = len(self._rows)
+                    above = "" if up is None else f',"up":{up}'
+                    self._file.append(f'{{"k":"site","id":{site},"file":{file},"line":{line},"fn":{fn}{above}}}')
+                    self._rows[row] = site
+                up = site
+        return up
+
+    def _path(self, name):
+        got = self._paths.get(name)
+        if got is None:
+            got = name if name.startswith("<") else os.path.abspath(name)
+            if self._relative_to and got.startswith(os.path.join(self._relative_to, "")):
+                got = os.path.relpath(got, self._relative_to).replace(os.sep, "/")
+            self._paths[name] = got
+        return got
