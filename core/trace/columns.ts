@@ -18,7 +18,7 @@ export class Column<T extends Cells> {
 
   push(value: number): void {
     if (this.length === this.#cells.length) {
-      const larger = new this.#make(this.length * 2);
+      const larger = new this.#make(Math.max(256, this.length * 2));
       larger.set(this.#cells);
       this.#cells = larger;
     }
@@ -31,6 +31,16 @@ export class Column<T extends Cells> {
 
   set(row: number, value: number): void {
     this.#cells[row] = value;
+  }
+
+  add(delta: number): void {
+    const cells = this.#cells;
+    for (let row = 0; row < this.length; row++) cells[row]! += delta;
+  }
+
+  /** Puts the cells in the order of `order`, which names each row once. */
+  reorder(order: Int32Array): void {
+    this.#cells = this.finish(order);
   }
 
   /** The cells so far, exactly `length` of them; in the order of `order` where one is given. */

@@ -31,6 +31,12 @@ export function detect(head: Uint8Array, name: string): KnownFormat {
     return /"raceline"\s*:/.test(line) ? 'raceline' : 'kineto';
   }
   if (head[at] === 0x5b) return 'kineto';
+  // A protobuf whose first field is message 1, and not white space before JSON.
+  if (head[0] === 0x0a)
+    throw new TraceError(
+      `${shown(name)} looks like a Perfetto protobuf trace (.pftrace). These cannot be read yet; export the profile as Chrome JSON (prof.export_chrome_trace("trace.json.gz")).`,
+      0,
+    );
   throw new TraceError(
     `${shown(name)} is no trace that Raceline knows: it can open .raceline files, PyTorch profiler traces (.json, .json.gz) and CUDA allocator snapshots (.pickle).`,
     0,
@@ -50,10 +56,6 @@ const refused: readonly (readonly [readonly number[], string])[] = [
   [[0x42, 0x5a, 0x68], 'is packed with bzip2. Unpack it (bunzip2) and open the result.'],
   [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is packed with xz. Unpack it (unxz) and open the result.'],
   [[0x1f, 0x8b], 'is packed twice with gzip. Unpack it once (gunzip) and open the result.'],
-  [
-    [0x0a],
-    'looks like a Perfetto protobuf trace (.pftrace). These cannot be read yet; export the profile as Chrome JSON (prof.export_chrome_trace("trace.json.gz")).',
-  ],
   [[0x3c], 'looks like HTML or XML, not like a trace. Perhaps the download was a web page: download the raw file.'],
 ];
 

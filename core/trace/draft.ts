@@ -60,6 +60,25 @@ export class HostRows {
   get length(): number {
     return this.start.length;
   }
+
+  /** Grouped by thread, then by start, the longer first. */
+  order(): Int32Array {
+    const { thread, start, duration } = this;
+    return groupedOrder(
+      this.length,
+      (row) => thread.get(row),
+      (a, b) => {
+        const first = start.get(a);
+        const second = start.get(b);
+        return first < second || (first === second && duration.get(a) > duration.get(b));
+      },
+    );
+  }
+
+  reorder(order: Int32Array): void {
+    for (const column of [this.thread, this.start, this.duration, this.name, this.kind, this.site])
+      column.reorder(order);
+  }
 }
 
 export class MarkRows {
@@ -294,13 +313,7 @@ export class TraceDraft {
       );
     const { device, host, marks, blocks, counters, sites } = this;
 
-    const hostOrder = groupedOrder(
-      host.length,
-      (row) => host.thread.get(row),
-      (a, b) =>
-        host.start.get(a) < host.start.get(b) ||
-        (host.start.get(a) === host.start.get(b) && host.duration.get(a) > host.duration.get(b)),
-    );
+    const hostOrder = host.order();
     const hostPlace = inverse(hostOrder);
     for (let row = 0; row < device.length; row++) {
       const launcher = device.launcher.get(row);

@@ -257,7 +257,10 @@ export class RacelineReader implements FormatReader {
       this.#problem('wrong type', `Row ${this.#row}: the string ${id} has no text.`);
       return;
     }
-    if (this.#strings.has(id)) return this.#duplicate('string', id);
+    if (this.#strings.has(id)) {
+      this.#duplicate('string', id);
+      return;
+    }
     this.#strings.set(id, this.#draft.strings.add(row.v));
   }
 

@@ -8,7 +8,7 @@ export interface TraceSummary {
   readonly clock: Trace['clock'];
   /** Nanoseconds. */
   readonly duration: number;
-  /** Every stream with a kernel, copy, memset, record or wait on it, by device and number. */
+  /** Every stream with work on it, by device and number; where the file has no device times, every stream. */
   readonly streams: readonly StreamSummary[];
   readonly counts: SummaryCounts;
   readonly limits: readonly string[];
@@ -34,6 +34,7 @@ export interface SummaryCounts {
   readonly hostWaits: number;
   readonly allocations: number;
   readonly releases: number;
+  readonly memoryEvents: number;
   readonly blocks: number;
   readonly streams: number;
   readonly threads: number;
@@ -60,6 +61,7 @@ export function summarize(trace: Trace): TraceSummary {
       hostWaits: counts.hostWaits,
       allocations: counts.allocations,
       releases: counts.releases,
+      memoryEvents: counts.memoryEvents ?? counts.allocations + counts.releases,
       blocks: trace.blocks.length,
       streams: trace.streams.length,
       threads: trace.threads.length,
@@ -82,5 +84,6 @@ function summarizeStreams(trace: Trace): StreamSummary[] {
       default: stream.isDefault,
       slices: slices[i]!,
     }))
+    .filter((stream) => stream.slices > 0 || trace.deviceSlices.length === 0)
     .sort((a, b) => a.device - b.device || a.number - b.number);
 }

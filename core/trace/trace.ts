@@ -188,6 +188,8 @@ export interface TraceCounts {
   readonly hostWaits: number;
   readonly allocations: number;
   readonly releases: number;
+  /** Rows of the file about memory of any kind, host memory too; left out where they are the two above. */
+  readonly memoryEvents?: number;
 }
 
 /** A hazard of a run, worded; what `trace --format json` prints and the timeline lists. */

@@ -1,0 +1,672 @@
+/**
+ * Finds the events of a Chrome JSON trace in pieces of bytes, one at a time, and hands each to a sink as a few numbers:
+ * no object is made for an event, no string for a name that was seen before, and the file is never whole in memory.
+ *
+ * Times are read digit by digit: traces of early 2024 hold microseconds since 1970 with three decimals, which a double
+ * cannot hold. Files of real recorders are broken at times (unescaped quotes, control characters), so an event that does
+ * not read as JSON is told and left out, and the scan goes on at the next thing that looks like an event.
+ *
+ * Knows JSON and the keys of an event; nothing of what categories and arguments mean.
+ */
+import { decodeJsonString, ByteInterner, hashBytes } from './interner.ts';
+import type { StringTable } from './strings.ts';
+
+/** What the scanner knows of the event at hand. Text values are ids of the string table, -1 where they are missing. */
+export interface ScannedEvent {
+  readonly offset: number;
+  readonly row: number;
+  /** The character of `ph`, 0 if missing. */
+  readonly phase: number;
+  readonly category: number;
+  readonly name: number;
+  readonly pid: number;
+  readonly tid: number;
+  /** 1: `pid`, `tid` are ids of strings (pseudo rows), not numbers. */
+  readonly pidIsText: boolean;
+  readonly tidIsText: boolean;
+  /** Whole microseconds and the nanoseconds beyond them. */
+  readonly microseconds: number;
+  readonly nanoseconds: number;
+  readonly hasTime: boolean;
+  /** In nanoseconds, -1 if missing. */
+  readonly duration: number;
+  /** Reads the arguments that `fields` names. */
+  readArguments(fields: ArgumentFields): void;
+}
+
+export interface KinetoSink {
+  event(event: ScannedEvent): void;
+  /** A key of the outer object other than the events; `text` is its value as it stands in the file, shortened. */
+  metadata(key: string, text: string): void;
+  problem(kind: string, message: string, offset: number, row: number): void;
+  /** Whether the arguments of events of this category (id of its string) may be passed over without a look. */
+  skipsArguments(category: number): boolean;
+}
+
+/** Arguments by name: numbers in `values` (NaN where missing), texts in `texts` (-1 where missing). */
+export class ArgumentFields {
+  readonly slots: ReadonlyMap<number, number>;
+  readonly names: readonly Uint8Array[];
+  readonly values: Float64Array;
+  readonly texts: Int32Array;
+
+  constructor(names: readonly string[]) {
+    this.names = names.map((name) => Uint8Array.from(name, (c) => c.charCodeAt(0)));
+    this.slots = new Map(this.names.map((bytes, slot) => [hashBytes(bytes, 0, bytes.length), slot]));
+    this.values = new Float64Array(names.length);
+    this.texts = new Int32Array(names.length);
+  }
+}
+
+const incomplete = -1;
+const broken = -2;
+
+/** An event or a value of the outer object that is longer than this is taken for broken. */
+const longestEvent = 64 << 20;
+const longestMetadata = 1 << 30;
+
+const quote = 34;
+const comma = 44;
+const colon = 58;
+const openBracket = 91;
+const backslash = 92;
+const closeBracket = 93;
+const openBrace = 123;
+const closeBrace = 125;
+
+type State = 'start' | 'outer' | 'events' | 'end';
+
+export class KinetoScanner implements ScannedEvent {
+  readonly #sink: KinetoSink;
+  readonly #interner: ByteInterner;
+
+  // The window: bytes 0..limit of `#bytes` are the bytes from `#base` of the file; what follows the limit is not looked at.
+  #bytes: Uint8Array = new Uint8Array(1 << 16);
+  #limit = 0;
+  #base = 0;
+  #at = 0;
+  /** Do not try again before the window holds so many bytes: what failed for want of bytes is long. */
+  #wanted = 0;
+  #state: State = 'start';
+  #bare = false;
+  #last = false;
+  #resyncing = false;
+
+  offset = 0;
+  row = -1;
+  phase = 0;
+  category = -1;
+  name = -1;
+  pid = -1;
+  tid = -1;
+  pidIsText = false;
+  tidIsText = false;
+  microseconds = 0;
+  nanoseconds = 0;
+  hasTime = false;
+  duration = -1;
+  #argumentsFrom = -1;
+  #argumentsTo = -1;
+
+  // Results of #string and #number.
+  #hash = 0;
+  #escaped = false;
+  #whole = 0;
+  #fraction = 0;
+  #negative = false;
+
+  #fast = true;
+  #fastUsed = false;
+  #fastFailures = 0;
+  #sawEvents = false;
+
+  constructor(strings: StringTable, sink: KinetoSink) {
+    this.#interner = new ByteInterner(strings);
+    this.#sink = sink;
+  }
+
+  /** Whether there was an array of events at all. */
+  get sawEvents(): boolean {
+    return this.#sawEvents;
+  }
+
+  get length(): number {
+    return this.#base + this.#limit;
+  }
+
+  /** Whether the outer object or array was closed. */
+  get closed(): boolean {
+    return this.#state === 'end';
+  }
+
+  push(piece: Uint8Array): void {
+    if (this.#state === 'end') {
+      this.#base += piece.length;
+      return;
+    }
+    const rest = this.#limit - this.#at;
+    if (rest + piece.length > this.#bytes.length) {
+      const larger = new Uint8Array(Math.max((rest + piece.length) * 1.25, this.#bytes.length));
+      larger.set(this.#bytes.subarray(this.#at, this.#limit));
+      this.#bytes = larger;
+    } else if (this.#at > 0) this.#bytes.copyWithin(0, this.#at, this.#limit);
+    this.#base += this.#at;
+    this.#at = 0;
+    this.#bytes.set(piece, rest);
+    this.#limit = rest + piece.length;
+    if (this.#limit < this.#wanted) return;
+    this.#wanted = 0;
+    this.#scan();
+    if (this.#limit - this.#at > piece.length / 2) this.#wanted = (this.#limit - this.#at) * 2;
+  }
+
+  /** Call at the end of the input; a last event that is not whole is told. */
+  finish(): void {
+    this.#last = true;
+    this.#wanted = 0;
+    this.#scan();
+  }
+
+  #scan(): void {
+    for (;;) {
+      const before = this.#at;
+      const state = this.#state;
+      const more =
+        state === 'events'
+          ? this.#events()
+          : state === 'outer'
+            ? this.#outer()
+            : state === 'start'
+              ? this.#start()
+              : false;
+      if (!more) return;
+      if (this.#at === before && this.#state === state) return;
+    }
+  }
+
+  #start(): boolean {
+    if (this.#base === 0 && this.#at === 0 && this.#bytes[0] === 0xef && this.#limit >= 3) this.#at = 3;
+    const i = this.#space(this.#at);
+    if (i >= this.#limit) return false;
+    this.#at = i + 1;
+    if (this.#bytes[i] === openBrace) this.#state = 'outer';
+    else {
+      this.#state = 'events';
+      this.#bare = true;
+      this.#sawEvents = true;
+    }
+    return true;
+  }
+
+  /** One key of the outer object with its value. */
+  #outer(): boolean {
+    let i = this.#space(this.#at);
+    while (i < this.#limit && this.#bytes[i] === comma) i = this.#space(i + 1);
+    if (i >= this.#limit) return false;
+    if (this.#bytes[i] === closeBrace) {
+      this.#at = i + 1;
+      this.#state = 'end';
+      return true;
+    }
+    const from = i + 1;
+    const to = this.#bytes[i] === quote ? this.#string(from) : broken;
+    if (to === incomplete) return this.#outerCut(i);
+    let value = to === broken ? to : this.#space(to + 1);
+    if (to !== broken && value >= this.#limit) return this.#outerCut(i);
+    if (to === broken || this.#bytes[value] !== colon) {
+      this.#sink.problem(
+        'broken',
+        `What stands at byte ${this.#base + i} is not JSON; reading stops there.`,
+        this.#base + i,
+        -1,
+      );
+      this.#state = 'end';
+      return true;
+    }
+    value = this.#space(value + 1);
+    if (value >= this.#limit) return this.#outerCut(i);
+    const key = decodeJsonString(this.#bytes, from, to, this.#escaped);
+    if (key === 'traceEvents' && this.#bytes[value] === openBracket) {
+      this.#at = value + 1;
+      this.#state = 'events';
+      this.#sawEvents = true;
+      return true;
+    }
+    // Told before its value is there: a value of hundreds of megabytes is not waited for when the key says enough.
+    this.#sink.metadata(key, '');
+    const end = this.#skip(value);
+    if (end === incomplete) return this.#outerCut(i);
+    if (end === broken) {
+      this.#sink.problem(
+        'broken',
+        `The value of “${key.slice(0, 40)}” at byte ${this.#base + value} is not JSON; reading stops there.`,
+        this.#base + value,
+        -1,
+      );
+      this.#state = 'end';
+      return true;
+    }
+    this.#sink.metadata(key, decodeJsonString(this.#bytes, value, Math.min(end, value + 200), false));
+    this.#at = end;
+    return true;
+  }
+
+  #outerCut(from: number): boolean {
+    this.#at = from;
+    if (this.#last || this.#limit - from > longestMetadata) {
+      this.#cut(from);
+      this.#state = 'end';
+    }
+    return false;
+  }
+
+  #cut(from: number): void {
+    this.#sink.problem(
+      'cut',
+      `The file ends at byte ${this.#base + this.#limit}, inside what begins at byte ${this.#base + from}: it was cut while it was written. Everything up to there is shown.`,
+      this.#base + this.#limit,
+      this.row,
+    );
+  }
+
+  /** All whole events of the window. */
+  #events(): boolean {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    if (this.#resyncing && !this.#resync()) return false;
+    let i = this.#at;
+    for (;;) {
+      let c = bytes[i]!;
+      while (i < limit && (c === 10 || c === 32 || c === comma || c === 13 || c === 9)) c = bytes[++i]!;
+      if (i >= limit) {
+        this.#at = i;
+        if (this.#last) this.#cut(i);
+        return false;
+      }
+      if (c === closeBracket) {
+        this.#at = i + 1;
+        this.#state = this.#bare ? 'end' : 'outer';
+        return true;
+      }
+      let end = c === openBrace ? this.#event(i) : broken;
+      if (end < 0 && this.#fastUsed) {
+        // The quick way over arguments counts on the layout of Kineto's writer; another writer gets a second look, and
+        // after some of these the quick way is not tried any more.
+        this.#fast = false;
+        end = this.#event(i);
+        if (end >= 0) this.#fastFailures++;
+        this.#fast = this.#fastFailures < 8;
+      }
+      if (end === incomplete && !this.#last && limit - i < longestEvent) {
+        this.#at = i;
+        return false;
+      }
+      if (end < 0) {
+        this.#at = i;
+        if (end === incomplete && this.#last) this.#cut(i);
+        else
+          this.#sink.problem(
+            'broken event',
+            `The event at byte ${this.#base + i} is not JSON (a quote that is not escaped?); it is left out.`,
+            this.#base + i,
+            this.row + 1,
+          );
+        this.#at = i + 1;
+        this.row++;
+        this.#resyncing = true;
+        if (!this.#resync()) return false;
+        i = this.#at;
+        continue;
+      }
+      this.row++;
+      this.offset = this.#base + i;
+      this.#sink.event(this);
+      i = end;
+    }
+  }
+
+  /** Goes to the next `{"ph"`, `{"name"`, … after a comma; false where the window holds none. */
+  #resync(): boolean {
+    const bytes = this.#bytes;
+    let i = this.#at;
+    for (;;) {
+      i = bytes.indexOf(openBrace, i);
+      if (i < 0 || i >= this.#limit) {
+        this.#at = this.#limit;
+        return false;
+      }
+      const inside = this.#space(i + 1);
+      if (inside + 6 > this.#limit && !this.#last) {
+        this.#at = i;
+        return false;
+      }
+      let before = i - 1;
+      while (
+        before > 0 &&
+        (bytes[before] === 32 || bytes[before] === 10 || bytes[before] === 13 || bytes[before] === 9)
+      )
+        before--;
+      if (bytes[inside] === quote && (before < 0 || bytes[before] === comma)) {
+        const end = bytes.indexOf(quote, inside + 1);
+        const length = end - inside - 1;
+        if (end > 0 && end < this.#limit && length >= 2 && length <= 4) {
+          const key = decodeJsonString(bytes, inside + 1, end, false);
+          if (key === 'ph' || key === 'name' || key === 'cat' || key === 'pid' || key === 'ts') {
+            this.#at = i;
+            this.#resyncing = false;
+            return true;
+          }
+        }
+      }
+      i++;
+    }
+  }
+
+  #event(start: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    this.phase = 0;
+    this.category = -1;
+    this.name = -1;
+    this.pid = -1;
+    this.tid = -1;
+    this.pidIsText = false;
+    this.tidIsText = false;
+    this.hasTime = false;
+    this.duration = -1;
+    this.#argumentsFrom = -1;
+    this.#fastUsed = false;
+    let i = start + 1;
+    for (;;) {
+      let c = bytes[i]!;
+      while (i < limit && (c === 32 || c === comma || c === 10 || c === 13 || c === 9)) c = bytes[++i]!;
+      if (i >= limit) return incomplete;
+      if (c === closeBrace) return i + 1;
+      if (c !== quote) return broken;
+      if (i + 8 >= limit) return incomplete;
+      // Keys that matter have two to four characters, and the first two tell them apart.
+      let key = 0;
+      let at = i + 1;
+      const first = bytes[at]!;
+      const second = bytes[at + 1]!;
+      if (second === quote || first === quote) {
+        at += first === quote ? 0 : 1;
+      } else if (bytes[at + 2] === quote && second !== backslash) {
+        if (first === 112 && second === 104) key = keyPhase;
+        else if (first === 116 && second === 115) key = keyTime;
+        at += 2;
+      } else if (bytes[at + 3] === quote && bytes[at + 2] !== quote && bytes[at + 2] !== backslash) {
+        if (first === 99 && second === 97) key = keyCategory;
+        else if (first === 112 && second === 105) key = keyPid;
+        else if (first === 116 && second === 105) key = keyTid;
+        else if (first === 100 && second === 117) key = keyDuration;
+        at += 3;
+      } else if (bytes[at + 4] === quote && bytes[at + 3] !== quote && bytes[at + 3] !== backslash) {
+        if (first === 110 && second === 97) key = keyName;
+        else if (first === 97 && second === 114) key = keyArguments;
+        at += 4;
+      } else {
+        at = this.#string(at);
+        if (at < 0) return at;
+      }
+      // At the key's closing quote.
+      at++;
+      while (at < limit && isSpace(bytes[at]!)) at++;
+      if (at >= limit) return incomplete;
+      if (bytes[at] !== colon) return broken;
+      at++;
+      c = bytes[at]!;
+      while (at < limit && isSpace(c)) c = bytes[++at]!;
+      if (at >= limit) return incomplete;
+
+      if (c === quote) {
+        const end = this.#string(at + 1);
+        if (end < 0) return end;
+        switch (key) {
+          case keyPhase:
+            this.phase = bytes[at + 1]!;
+            break;
+          case keyCategory:
+            this.category = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            break;
+          case keyName:
+            this.name = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            break;
+          case keyPid:
+            this.pid = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            this.pidIsText = true;
+            break;
+          case keyTid:
+            this.tid = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            this.tidIsText = true;
+            break;
+        }
+        i = end + 1;
+      } else if (c === openBrace || c === openBracket) {
+        const end =
+          key === keyArguments &&
+          this.#fast &&
+          bytes[at + 1] === 10 &&
+          this.category >= 0 &&
+          this.#sink.skipsArguments(this.category)
+            ? this.#skipLines(at)
+            : this.#skip(at);
+        if (end < 0) return end;
+        if (key === keyArguments) {
+          this.#argumentsFrom = at;
+          this.#argumentsTo = end;
+        }
+        i = end;
+      } else if (key !== 0) {
+        const end = this.#number(at);
+        if (end < 0) return end;
+        switch (key) {
+          case keyTime:
+            this.microseconds = this.#negative ? -this.#whole : this.#whole;
+            this.nanoseconds = this.#negative ? -this.#fraction : this.#fraction;
+            this.hasTime = true;
+            break;
+          case keyDuration:
+            this.duration = this.#negative ? 0 : this.#whole * 1000 + this.#fraction;
+            break;
+          case keyPid:
+            this.pid = this.#negative ? -this.#whole : this.#whole;
+            break;
+          case keyTid:
+            this.tid = this.#negative ? -this.#whole : this.#whole;
+            break;
+        }
+        i = end;
+      } else {
+        const end = this.#skip(at);
+        if (end < 0) return end;
+        i = end;
+      }
+    }
+  }
+
+  readArguments(fields: ArgumentFields): void {
+    fields.values.fill(Number.NaN);
+    fields.texts.fill(-1);
+    if (this.#argumentsFrom < 0) return;
+    const bytes = this.#bytes;
+    const to = this.#argumentsTo - 1;
+    let i = this.#argumentsFrom + 1;
+    while (i < to) {
+      const c = bytes[i]!;
+      if (isSpace(c) || c === comma) {
+        i++;
+        continue;
+      }
+      if (c !== quote) return;
+      const from = i + 1;
+      const end = this.#string(from);
+      if (end < 0 || end >= to) return;
+      let slot = fields.slots.get(this.#hash);
+      if (slot !== undefined && fields.names[slot]!.length !== end - from) slot = undefined;
+      i = this.#space(end + 1);
+      if (bytes[i] !== colon) return;
+      i = this.#space(i + 1);
+      const first = bytes[i]!;
+      if (slot === undefined || first === openBrace || first === openBracket) {
+        i = this.#skip(i);
+        if (i < 0) return;
+      } else if (first === quote) {
+        const last = this.#string(i + 1);
+        if (last < 0) return;
+        fields.texts[slot] = this.#interner.intern(bytes, i + 1, last, this.#hash, this.#escaped);
+        i = last + 1;
+      } else {
+        const isNumber = first === 45 || (first >= 48 && first <= 57);
+        i = this.#number(i);
+        if (i < 0) return;
+        if (isNumber) fields.values[slot] = this.#negative ? -this.#whole : this.#whole;
+      }
+    }
+  }
+
+  #space(i: number): number {
+    const bytes = this.#bytes;
+    while (i < this.#limit && isSpace(bytes[i]!)) i++;
+    return i;
+  }
+
+  /** From the first character to the closing quote. */
+  #string(i: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    let hash = 0;
+    let escaped = false;
+    while (i < limit) {
+      const c = bytes[i]!;
+      if (c === quote) {
+        this.#hash = hash;
+        this.#escaped = escaped;
+        return i;
+      }
+      if (c === backslash) {
+        escaped = true;
+        hash = (Math.imul(hash, 31) + c) | 0;
+        i++;
+        if (i >= limit) return incomplete;
+      }
+      hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+      i++;
+    }
+    return incomplete;
+  }
+
+  /** A number into whole part and thousandths; `null`, `NaN` and the like are 0. */
+  #number(i: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    const from = i;
+    this.#negative = false;
+    if (bytes[i] === 45) {
+      this.#negative = true;
+      i++;
+    }
+    let whole = 0;
+    let c = bytes[i]!;
+    while (i < limit && c >= 48 && c <= 57) {
+      whole = whole * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    let fraction = 0;
+    if (i < limit && c === 46) {
+      let scale = 100;
+      c = bytes[++i]!;
+      while (i < limit && c >= 48 && c <= 57) {
+        if (scale >= 0.1) fraction += (c - 48) * scale;
+        scale /= 10;
+        c = bytes[++i]!;
+      }
+      // Three decimals come out exact; further ones round to the nearest.
+      fraction = Math.round(fraction);
+    }
+    if (i >= limit) return incomplete;
+    if (c !== comma && c !== closeBrace && c !== closeBracket && !isSpace(c)) {
+      // An exponent, or not a number.
+      while (i < limit && c !== comma && c !== closeBrace && c !== closeBracket && !isSpace(c)) {
+        if (c === quote || c === colon || c === openBrace) return broken;
+        c = bytes[++i]!;
+      }
+      if (i >= limit) return incomplete;
+      const value = Number(decodeJsonString(bytes, from, i, false));
+      const known = Number.isFinite(value) ? Math.abs(value) : 0;
+      whole = Math.floor(known);
+      fraction = Math.round((known - whole) * 1000);
+    }
+    this.#whole = whole;
+    this.#fraction = fraction;
+    return i;
+  }
+
+  /** Past any value. */
+  #skip(i: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    let c = bytes[i]!;
+    if (c === quote) {
+      const end = this.#string(i + 1);
+      return end < 0 ? end : end + 1;
+    }
+    if (c !== openBrace && c !== openBracket) {
+      while (i < limit && c !== comma && c !== closeBrace && c !== closeBracket && !isSpace(c)) {
+        if (c === quote || c === colon || c === openBrace) return broken;
+        c = bytes[++i]!;
+      }
+      return i >= limit ? incomplete : i;
+    }
+    let depth = 0;
+    while (i < limit) {
+      c = bytes[i]!;
+      if (c === quote) {
+        i++;
+        while (i < limit && bytes[i] !== quote) i += bytes[i] === backslash ? 2 : 1;
+        if (i >= limit) return incomplete;
+      } else if (c === openBrace || c === openBracket) depth++;
+      else if (c === closeBrace || c === closeBracket) {
+        depth--;
+        if (depth === 0) return i + 1;
+      }
+      i++;
+    }
+    return incomplete;
+  }
+
+  /**
+   * Past arguments that stand on lines of their own, as Kineto writes them: a line break cannot stand inside a JSON
+   * string, so the first line that begins with four spaces and a brace closes them.
+   */
+  #skipLines(i: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    this.#fastUsed = true;
+    for (;;) {
+      i = bytes.indexOf(10, i + 1);
+      if (i < 0 || i + 6 >= limit) return incomplete;
+      if (
+        bytes[i + 5] === closeBrace &&
+        bytes[i + 4] === 32 &&
+        bytes[i + 3] === 32 &&
+        bytes[i + 2] === 32 &&
+        bytes[i + 1] === 32
+      )
+        return i + 6;
+    }
+  }
+}
+
+const keyPhase = 1;
+const keyTime = 2;
+const keyCategory = 3;
+const keyPid = 4;
+const keyTid = 5;
+const keyDuration = 6;
+const keyName = 7;
+const keyArguments = 8;
+
+function isSpace(c: number): boolean {
+  return c === 32 || c === 10 || c === 13 || c === 9;
+}
