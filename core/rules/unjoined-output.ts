@@ -54,8 +54,8 @@ export const unjoinedOutput: Rule = {
     const tensor = names.block(hazard.block);
     const side = names.stream(hazard.writeStream);
     const receiver = names.stream(hazard.escapeStream);
-    const escape = program.steps[hazard.escape];
-    const handed = escape?.kind === 'escape' && escape.how === 'yield' ? 'yielded' : 'returned';
+    const handover = program.steps[hazard.escape];
+    const handed = handover?.kind === 'escape' && handover.how === 'yield' ? 'yielded' : 'returned';
     return {
       message:
         `${tensor} is ${handed} before ${theOperation(program, hazard.write)} on ${side} is done: ` +

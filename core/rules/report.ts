@@ -1,0 +1,226 @@
+/**
+ * From the hazards of many paths to one report per fault and place: which frame of the call chain carries it, what
+ * stands in for what, and whether it holds always or on some paths only. Offsets only; lines are made of them later.
+ */
+import type { Hazard } from '../hazards/hazard.ts';
+import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
+import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } from '../program/program.ts';
+import type { Severity } from './finding.ts';
+import { type WordedHazard, wordHazard } from './index.ts';
+import { frameNames } from './source-names.ts';
+
+/** A place in a file, as offsets. */
+export interface Place {
+  readonly file: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** One hazard of one path, with the frames that fixes start from. */
+export interface Instance {
+  readonly path: LoweredPath;
+  readonly hazard: Hazard;
+  readonly words: WordedHazard;
+  /** Index into the frames of the reported step's origin. */
+  readonly frame: number;
+}
+
+export interface Report extends Place {
+  readonly code: string;
+  readonly severity: Severity;
+  readonly certainty: Certainty;
+  readonly message: string;
+  readonly related: readonly (Place & { readonly message: string })[];
+  /** The same fault as the paths show it; the first one words the report. */
+  readonly instances: readonly Instance[];
+}
+
+export interface ExaminedEntry {
+  readonly entry: LoweredEntry;
+  /** Hazards of each path, in the order of `entry.paths`. */
+  readonly hazards: readonly (readonly Hazard[])[];
+}
+
+export function report(entries: readonly ExaminedEntry[]): Report[] {
+  const merged = new Map<string, Report>();
+  for (const examined of entries)
+    for (const found of reportEntry(examined)) {
+      const key = keyOf(found);
+      const known = merged.get(key);
+      if (!known) merged.set(key, found);
+      else {
+        const better = known.certainty === 'some-paths' && found.certainty === 'always' ? found : known;
+        merged.set(key, { ...better, instances: [...known.instances, ...found.instances] });
+      }
+    }
+  return withoutSecondViews([...merged.values()]).sort(compareReports);
+}
+
+export function originOf(program: StreamProgram, at: StepIndex): SourceOrigin | undefined {
+  const step = program.steps[at];
+  const origin = step && program.origins[step.origin];
+  return origin?.kind === 'source' && origin.frames.length ? origin : undefined;
+}
+
+/** The deepest frame that both call chains share; 0 where the earlier step came before the entry. */
+export function commonFrame(a: SourceOrigin, b: SourceOrigin | undefined): number {
+  if (!b) return 0;
+  let common = 0;
+  const depth = Math.min(a.frames.length, b.frames.length);
+  for (let i = 0; i < depth && a.frames[i]!.activation === b.frames[i]!.activation; i++) common = i;
+  return common;
+}
+
+function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
+  const found = new Map<string, { place: Place; instances: Instance[]; paths: Set<LoweredPath> }>();
+  entry.paths.forEach((path, i) => {
+    const own = hazards[i] ?? [];
+    for (const hazard of own) {
+      if (stoodInFor(hazard, own, path.program)) continue;
+      const instance = locate(path, hazard);
+      if (!instance) continue;
+      const place = placeOf(instance);
+      const key = keyOf({ ...place, code: instance.words.rule.code });
+      const known = found.get(key);
+      if (known) {
+        known.instances.push(instance);
+        known.paths.add(path);
+      } else found.set(key, { place, instances: [instance], paths: new Set([path]) });
+    }
+  });
+  const reached = new Map<LoweredPath, Set<string>>();
+  const reaches = (path: LoweredPath, place: Place): boolean => {
+    let places = reached.get(path);
+    if (!places) {
+      places = reachedPlaces(path);
+      reached.set(path, places);
+    }
+    return places.has(`${place.start}:${place.end}:${place.file}`);
+  };
+  return [...found.values()].map(({ place, instances, paths }): Report => {
+    const without = entry.paths.filter((path) => !paths.has(path) && reaches(path, place));
+    const first = instances[0]!;
+    const { words } = first;
+    return {
+      ...place,
+      code: words.rule.code,
+      severity: words.rule.severity,
+      certainty: without.length ? 'some-paths' : 'always',
+      message: without.length ? words.message + condition(first.path, without) : words.message,
+      related: words.related.flatMap((related) => {
+        const origin = originOf(first.path.program, related.at);
+        const frame = origin?.frames.at(-1);
+        return frame ? [{ file: frame.file, start: frame.start, end: frame.end, message: related.message }] : [];
+      }),
+      instances,
+    };
+  });
+}
+
+function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
+  const draft = wordHazard(hazard, path.program);
+  const origin = draft && originOf(path.program, draft.at);
+  if (!draft || !origin) return undefined;
+  const innermost = origin.frames.length - 1;
+  const common = draft.earlier === undefined ? 0 : commonFrame(origin, originOf(path.program, draft.earlier));
+  const frame = draft.frame === 'statement' ? innermost : Math.min(innermost, Math.max(common, origin.streamFrame));
+  const names = frameNames(path, origin.frames[frame]!.activation, draft.at);
+  const words = wordHazard(hazard, path.program, names) ?? draft;
+  return { path, hazard, words, frame };
+}
+
+export function frameOf(instance: Instance): SourceFrame {
+  return originOf(instance.path.program, instance.words.at)!.frames[instance.frame]!;
+}
+
+function placeOf(instance: Instance): Place {
+  const { file, start, end } = frameOf(instance);
+  return { file, start, end };
+}
+
+function reachedPlaces(path: LoweredPath): Set<string> {
+  const places = new Set<string>();
+  for (const origin of path.program.origins)
+    if (origin.kind === 'source')
+      for (const { file, start, end } of origin.frames) places.add(`${start}:${end}:${file}`);
+  return places;
+}
+
+/** Whether another hazard of the path is the cause of this one and is reported instead. */
+function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgram): boolean {
+  if (hazard.kind !== 'order' && hazard.kind !== 'unjoined') return false;
+  const first = hazard.kind === 'order' ? hazard.first : hazard.write;
+  const second = hazard.kind === 'order' ? hazard.second : hazard.escape;
+  const firstStream = hazard.kind === 'order' ? hazard.firstStream : hazard.writeStream;
+  const secondStream = hazard.kind === 'order' ? hazard.secondStream : hazard.escapeStream;
+  return all.some((cause) => {
+    if (cause.kind === 'reversed') return cause.settles.some(([a, b]) => a === first && b === second);
+    if (cause.kind !== 'unrecorded' || cause.wait > second) return false;
+    const wait = program.steps[cause.wait];
+    if (wait?.kind !== 'wait' || wait.stream !== secondStream) return false;
+    // The wait stands where it should, or its record comes too late on the stream that it is meant for.
+    return (
+      cause.wait > first ||
+      program.steps.some((step) => step.kind === 'record' && step.event === cause.event && step.stream === firstStream)
+    );
+  });
+}
+
+/**
+ * A tensor that leaves unjoined shows at the return and again at the use of a known caller. The return is the better
+ * place: it is right for every caller.
+ */
+function withoutSecondViews(reports: readonly Report[]): Report[] {
+  const handovers = reports.filter((r) => r.code === 'unjoined-output');
+  if (!handovers.length) return [...reports];
+  return reports.filter((r) => {
+    if (r.code !== 'missing-wait') return true;
+    return !handovers.some((handover) => samePlace(handover.related[0], r.related[0]) && !sameFunction(handover, r));
+  });
+}
+
+function samePlace(a: Place | undefined, b: Place | undefined): boolean {
+  return a !== undefined && b !== undefined && a.file === b.file && a.start === b.start && a.end === b.end;
+}
+
+function sameFunction(a: Report, b: Report): boolean {
+  const functionOf = (r: Report) => {
+    const instance = r.instances[0]!;
+    return instance.path.activations[frameOf(instance).activation]?.function?.start;
+  };
+  return a.file === b.file && functionOf(a) === functionOf(b);
+}
+
+/** What the paths with the finding decided otherwise than those without it, if that is one test. */
+function condition(path: LoweredPath, without: readonly LoweredPath[]): string {
+  const own = path.decisions.find(
+    (decision) => !without.some((other) => other.decisions.some((d) => same(d, decision))),
+  );
+  if (own) return `; on the path where ${words(own, own.taken)}`;
+  const other = without[0]?.decisions.find((decision) => !path.decisions.some((d) => same(d, decision)));
+  if (other) return `; on the path where ${words(other, !other.taken)}`;
+  return '; on some paths';
+
+  function same(a: BranchDecision, b: BranchDecision): boolean {
+    return a.file === b.file && a.test.start === b.test.start && a.test.end === b.test.end;
+  }
+  function words({ file, test }: BranchDecision, value: boolean): string {
+    const module = path.activations.find((activation) => activation.module.file === file)?.module;
+    const source = module?.text.slice(test.start, test.end).replace(/\s+/g, ' ') ?? '';
+    if (!source || source.length > 60) return `a test is ${value ? 'true' : 'false'}`;
+    return `\`${source}\` is ${value ? 'true' : 'false'}`;
+  }
+}
+
+export function keyOf({ file, start, end, code }: Place & { readonly code: string }): string {
+  return `${code}:${start}:${end}:${file}`;
+}
+
+function compareReports(a: Report, b: Report): number {
+  return compareText(a.file, b.file) || a.start - b.start || a.end - b.end || compareText(a.code, b.code);
+}
+
+/** By code units, so that no locale changes the order. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}

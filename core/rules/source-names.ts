@@ -1,0 +1,40 @@
+/** The names that one frame of the source has for the streams, events and tensors of a path. */
+import type { Activation, Binding, LoweredPath } from '../lower/lowered.ts';
+import type { StepIndex } from '../program/program.ts';
+import { type Names, programNames, quoted } from './rule.ts';
+
+export type NamedTarget = Binding['target'];
+
+/** The expression that names the target in this frame at this time; the binding that came last wins. */
+export function expressionFor(
+  activation: Activation | undefined,
+  target: NamedTarget,
+  at: StepIndex,
+): string | undefined {
+  let found: string | undefined;
+  for (const binding of activation?.bindings ?? [])
+    if (binding.from <= at && (binding.until === undefined || binding.until > at) && sameTarget(binding.target, target))
+      found = binding.expression;
+  return found;
+}
+
+/** Names as the frame would write them, and the program's own where it has none. */
+export function frameNames(path: LoweredPath, activation: number, at: StepIndex): Names {
+  const frame = path.activations[activation];
+  const own = programNames(path.program);
+  const named = (target: NamedTarget, otherwise: string): string => {
+    const expression = expressionFor(frame, target, at);
+    return expression ? quoted(expression, otherwise) : otherwise;
+  };
+  return {
+    stream: (stream) => named({ kind: 'stream', stream }, own.stream(stream)),
+    event: (event) => named({ kind: 'event', event }, own.event(event)),
+    block: (block) => named({ kind: 'tensor', block }, own.block(block)),
+  };
+}
+
+function sameTarget(a: NamedTarget, b: NamedTarget): boolean {
+  if (a.kind === 'stream') return b.kind === 'stream' && a.stream === b.stream;
+  if (a.kind === 'event') return b.kind === 'event' && a.event === b.event;
+  return b.kind === 'tensor' && a.block === b.block;
+}
