@@ -22,6 +22,9 @@ export interface PairCheck {
   writeAfterRead(cell: Cell, first: StepIndex, firstActor: Actor): void;
 }
 
+/** Shared by all that have no readers: most ranges never get one, and a run has millions. Never written to. */
+const none: number[] = [];
+
 /** One byte range, `end` exclusive. */
 export class Cell {
   start: number;
@@ -29,8 +32,9 @@ export class Cell {
   /** -1: not written in this life. */
   writeStep: StepIndex = -1;
   writeActor: Actor = -1;
-  readonly readActors: Actor[] = [];
-  readonly readSteps: StepIndex[] = [];
+  /** Streams that have read since the last write, each with its last read. */
+  readActors: Actor[] = none;
+  readSteps: StepIndex[] = none;
   /** Actors for which the last write is reported already; they are not accused of it a second time. */
   reported: Actor[] | undefined = undefined;
 
@@ -43,9 +47,9 @@ export class Cell {
     const copy = new Cell(start, end);
     copy.writeStep = this.writeStep;
     copy.writeActor = this.writeActor;
-    for (let i = 0; i < this.readActors.length; i++) {
-      copy.readActors.push(this.readActors[i]!);
-      copy.readSteps.push(this.readSteps[i]!);
+    if (this.readActors.length) {
+      copy.readActors = this.readActors.slice();
+      copy.readSteps = this.readSteps.slice();
     }
     if (this.reported) copy.reported = this.reported.slice();
     return copy;
@@ -54,16 +58,23 @@ export class Cell {
   wrote(step: StepIndex, actor: Actor): void {
     this.writeStep = step;
     this.writeActor = actor;
-    this.readActors.length = 0;
-    this.readSteps.length = 0;
+    if (this.readActors.length) {
+      this.readActors.length = 0;
+      this.readSteps.length = 0;
+    }
     this.reported = undefined;
   }
 
   hasRead(step: StepIndex, actor: Actor): void {
     const at = this.readActors.indexOf(actor);
     if (at < 0) {
-      this.readActors.push(actor);
-      this.readSteps.push(step);
+      if (this.readActors === none) {
+        this.readActors = [actor];
+        this.readSteps = [step];
+      } else {
+        this.readActors.push(actor);
+        this.readSteps.push(step);
+      }
     } else this.readSteps[at] = step;
   }
 
@@ -77,6 +88,11 @@ export class Cell {
 export class AccessMap {
   /** Sorted by start, disjoint. */
   cells: Cell[] = [];
+
+  /** Ready for another life. */
+  clear(): void {
+    this.cells.length = 0;
+  }
 
   read(start: number, end: number, step: StepIndex, actor: Actor, check: PairCheck): void {
     const from = this.#cut(start, end);

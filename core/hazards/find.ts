@@ -20,7 +20,7 @@ import { Captures } from './captures.ts';
 import type { Hazard, HostHazard, OrderHazard } from './hazard.ts';
 import { type Life, Lifetimes } from './lifetime.ts';
 import { Places } from './places.ts';
-import { type BoundWait, findReversedWaits } from './reversed.ts';
+import { BoundWaits, findReversedWaits } from './reversed.ts';
 
 export interface Examination {
   /** By the step at which each shows. */
@@ -51,11 +51,13 @@ class Examiner implements PairCheck {
   readonly #relied: Uint8Array;
   readonly #lives: (Life | undefined)[];
   readonly #maps: (AccessMap | undefined)[];
+  readonly #freeMaps: AccessMap[] = [];
   /** Per block the number of ranges at which its map is compacted next. */
   readonly #compactAt = new Map<BlockId, number>();
-  readonly #waits: BoundWait[] = [];
-  /** Statements that waited for an event, and whether any execution of them found a record. */
-  readonly #unrecorded = new Map<number, { readonly hazard: Hazard; found: boolean }>();
+  readonly #waits = new BoundWaits();
+  /** By statement the first wait for an event without a record, and the statements of which one execution found one. */
+  readonly #unrecorded = new Map<number, Hazard>();
+  readonly #recorded = new Set<number>();
   /** Per waiting stream (or thread) and awaited stream the last wait, plus one. */
   readonly #lastWaitFor: Int32Array;
   readonly #reportedPairs = new Set<string>();
@@ -95,7 +97,7 @@ class Examiner implements PairCheck {
     const steps = this.#program.steps;
     for (let i = 0; i < steps.length; i++) this.#take(i);
     const { lifetime, redundant } = this.#lifetimes.finish();
-    for (const { hazard, found } of this.#unrecorded.values()) if (!found) this.#hazards.push(hazard);
+    for (const [statement, hazard] of this.#unrecorded) if (!this.#recorded.has(statement)) this.#hazards.push(hazard);
     const hazards = [...this.#hazards, ...lifetime];
     hazards.push(...findReversedWaits(this.#program, this.#places, this.#waits, this.#relied, hazards), ...redundant);
     const keyed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
@@ -128,7 +130,7 @@ class Examiner implements PairCheck {
         this.#hostAccess(i, step.thread, step.access);
         break;
       case 'allocate':
-        this.#maps[step.block] = undefined;
+        this.#forget(step.block);
         this.#lives[step.block] = this.#lifetimes.allocated(
           step.block,
           step.stream,
@@ -142,7 +144,7 @@ class Examiner implements PairCheck {
         if (life) {
           this.#lifetimes.released(life, step.thread, i);
           // A graph reads its blocks again at each replay.
-          if (!life.captured) this.#maps[step.block] = undefined;
+          if (!life.captured) this.#forget(step.block);
         }
         this.#lives[step.block] = undefined;
         break;
@@ -213,7 +215,7 @@ class Examiner implements PairCheck {
     this.#accuse = entry.evidence && !unknownStream && !access.unknownRange;
     let map = this.#maps[block];
     if (!map) {
-      map = new AccessMap();
+      map = this.#freeMaps.pop() ?? new AccessMap();
       this.#maps[block] = map;
     }
     if (access.unknownRange) map.touch(write, actor, this);
@@ -304,6 +306,15 @@ class Examiner implements PairCheck {
     return waits.filter((wait) => wait >= 0).sort((a, b) => b - a);
   }
 
+  /** The block's life is over: its accesses concern nobody. */
+  #forget(block: BlockId): void {
+    const map = this.#maps[block];
+    if (!map) return;
+    this.#maps[block] = undefined;
+    map.clear();
+    this.#freeMaps.push(map);
+  }
+
   #compact(block: BlockId, map: AccessMap): void {
     if (map.cells.length < (this.#compactAt.get(block) ?? 0)) return;
     map.compact((cell) => {
@@ -336,7 +347,7 @@ class Examiner implements PairCheck {
     if (record >= 0) {
       const recordStream = this.#clocks.recordStreamOf(event);
       this.#lastWaitFor[stream * this.#streams + recordStream] = i + 1;
-      if (!implicit) this.#waits.push({ wait: i, stream, record, recordStream });
+      if (!implicit) this.#waits.add(i, stream, record, recordStream);
     }
     this.#clocks.wait(stream, event, thread, i);
   }
@@ -361,12 +372,12 @@ class Examiner implements PairCheck {
 
   /** Notes whether the event has a record; a wait that does nothing on its first turn only is no finding. */
   #noteRecord(i: StepIndex, event: number): void {
-    const found = this.#clocks.recordOf(event) >= 0;
-    if (this.#program.events[event]!.unknown) return;
     const statement = this.#places.statement(i);
-    const known = this.#unrecorded.get(statement);
-    if (known) known.found ||= found;
-    else this.#unrecorded.set(statement, { hazard: { kind: 'unrecorded', event, wait: i }, found });
+    if (this.#clocks.recordOf(event) >= 0) {
+      // A step without a place has one execution.
+      if (statement >= 0) this.#recorded.add(statement);
+    } else if (!this.#program.events[event]!.unknown && !this.#unrecorded.has(statement))
+      this.#unrecorded.set(statement, { kind: 'unrecorded', event, wait: i });
   }
 
   #escape(i: StepIndex, block: BlockId, stream: StreamId, thread: ThreadId): void {

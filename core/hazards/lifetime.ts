@@ -26,10 +26,10 @@ export interface Life {
   /** Allocated inside a graph capture: its pool is the graph's own. */
   readonly captured: boolean;
   /** Streams other than the allocating one that used it, each with its last use. */
-  readonly useStreams: StreamId[];
-  readonly useSteps: StepIndex[];
-  readonly recorded: StreamId[];
-  readonly recordCalls: StepIndex[];
+  useStreams: StreamId[];
+  useSteps: StepIndex[];
+  recorded: StreamId[];
+  recordCalls: StepIndex[];
   escaped: boolean;
   accessed: boolean;
   /** Former owners whose memory this block has, or may have; until its first access. */
@@ -68,6 +68,9 @@ const looks = 8;
 /** Requests up to this size come from other segments than larger ones (c10/cuda/CUDACachingAllocator.cpp). */
 const smallRequest = 1 << 20;
 
+/** Shared by all lives without a foreign use or a record_stream. Never written to. */
+const none: number[] = [];
+
 export class Lifetimes {
   readonly hazards: LifetimeHazard[] = [];
   readonly #program: StreamProgram;
@@ -93,10 +96,10 @@ export class Lifetimes {
       allocation: step,
       stream,
       captured,
-      useStreams: [],
-      useSteps: [],
-      recorded: [],
-      recordCalls: [],
+      useStreams: none,
+      useSteps: none,
+      recorded: none,
+      recordCalls: none,
       escaped: false,
       accessed: false,
       claims: undefined,
@@ -110,6 +113,10 @@ export class Lifetimes {
   used(life: Life, stream: StreamId, step: StepIndex): void {
     const at = life.useStreams.indexOf(stream);
     if (at < 0) {
+      if (life.useStreams === none) {
+        life.useStreams = [];
+        life.useSteps = [];
+      }
       life.useStreams.push(stream);
       life.useSteps.push(step);
     } else life.useSteps[at] = step;
@@ -151,6 +158,10 @@ export class Lifetimes {
       });
       return;
     }
+    if (life.recorded === none) {
+      life.recorded = [];
+      life.recordCalls = [];
+    }
     if (!life.recorded.includes(stream)) life.recorded.push(stream);
     life.recordCalls.push(step);
   }
@@ -159,6 +170,7 @@ export class Lifetimes {
     if (life.captured || life.entry.memory !== 'device') return;
     this.#judgeRecordCalls(life, thread);
     if (this.#program.streams[life.stream]?.unknown) return;
+    if (life.useStreams.length === 0) return;
     const uses: Pending['uses'] = [];
     for (let i = 0; i < life.useStreams.length; i++) {
       const use = { stream: life.useStreams[i]!, step: life.useSteps[i]! };
@@ -202,8 +214,7 @@ export class Lifetimes {
     }
     const seen = new Set<number>();
     const redundant: RedundantRecordStream[] = [];
-    for (const { hazard, life } of this.#redundant)
-      if (life.escaped) this.#needed.add(this.#places.statement(hazard.call));
+    for (const { hazard, life } of this.#redundant) if (life.escaped) this.#need(hazard.call);
     for (const { hazard } of this.#redundant) {
       const origin = this.#places.statement(hazard.call);
       if (this.#needed.has(origin) || seen.has(origin)) continue;
@@ -271,7 +282,7 @@ export class Lifetimes {
       const joining = join < 0 ? undefined : this.#program.steps[join];
       // A wait that nobody wrote (a blocking copy, `.item()`) may go away with the code around it.
       const explicit = joining && !((joining.kind === 'wait' || joining.kind === 'hostWait') && joining.implicit);
-      if (!explicit) this.#needed.add(this.#places.statement(call));
+      if (!explicit) this.#need(call);
       else
         this.#redundant.push({
           hazard: {
@@ -305,6 +316,10 @@ export class Lifetimes {
         nextBlock,
       });
     }
+  }
+
+  #need(call: StepIndex): void {
+    this.#needed.add(this.#places.statement(call));
   }
 
   #pool(stream: StreamId): Pool {

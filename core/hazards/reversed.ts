@@ -2,16 +2,37 @@
  * Waits in the wrong direction, or queued before the work that they should cover: waits on which nothing relied while
  * the same wait, swapped or moved, would have settled a hazard that was found.
  */
-import type { StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+import type { StepIndex, StreamId, StreamProgram, WaitStep } from '../program/program.ts';
 import type { Hazard, ReversedWait } from './hazard.ts';
 import type { Places } from './places.ts';
 
-/** A wait somebody wrote, with the record that it is bound to. */
-export interface BoundWait {
-  readonly wait: StepIndex;
-  readonly stream: StreamId;
-  readonly record: StepIndex;
-  readonly recordStream: StreamId;
+/** Waits somebody wrote, each with the record that it is bound to. In columns: a run has millions. */
+export class BoundWaits {
+  length = 0;
+  wait = new Int32Array(256);
+  record = new Int32Array(256);
+  /** Waiting stream, recording stream. */
+  stream = new Int32Array(256);
+  recordStream = new Int32Array(256);
+
+  add(wait: StepIndex, stream: StreamId, record: StepIndex, recordStream: StreamId): void {
+    if (this.length === this.wait.length) {
+      this.wait = doubled(this.wait);
+      this.record = doubled(this.record);
+      this.stream = doubled(this.stream);
+      this.recordStream = doubled(this.recordStream);
+    }
+    this.wait[this.length] = wait;
+    this.record[this.length] = record;
+    this.stream[this.length] = stream;
+    this.recordStream[this.length++] = recordStream;
+  }
+}
+
+function doubled(column: Int32Array): Int32Array<ArrayBuffer> {
+  const larger = new Int32Array(column.length * 2);
+  larger.set(column);
+  return larger;
 }
 
 /** The missing order of a hazard: `second` should come after `first`. */
@@ -26,42 +47,43 @@ const listed = 8;
 export function findReversedWaits(
   program: StreamProgram,
   places: Places,
-  waits: readonly BoundWait[],
+  waits: BoundWaits,
   relied: Uint8Array,
   hazards: readonly Hazard[],
 ): ReversedWait[] {
   const missing = missingOrders(program, hazards);
   if (missing.size === 0) return [];
-  const needed = new Set<number>();
-  for (const { wait } of waits) if (relied[wait]) needed.add(places.statement(wait));
-  const found: ReversedWait[] = [];
-  const seen = new Set<number>();
+  const candidates = new Map<number, ReversedWait>();
   const n = program.streams.length;
-  for (const bound of waits) {
-    const statement = places.statement(bound.wait);
-    if (needed.has(statement) || seen.has(statement) || bound.stream === bound.recordStream) continue;
-    const after = bound.wait;
-    const swapped = pairsAfter(
-      missing.get(bound.stream * n + bound.recordStream),
-      after,
-      (p) => p.first < bound.record,
-    );
-    const early = swapped.length
-      ? []
-      : pairsAfter(missing.get(bound.recordStream * n + bound.stream), after, (p) => p.first > bound.record);
-    const settles = swapped.length ? swapped : early;
+  for (let i = 0; i < waits.length; i++) {
+    const wait = waits.wait[i]!;
+    const record = waits.record[i]!;
+    const [from, to] = [waits.recordStream[i]!, waits.stream[i]!];
+    if (relied[wait] || from === to) continue;
+    const swapped = missing.get(to * n + from);
+    const early = missing.get(from * n + to);
+    if ((!swapped && !early) || candidates.has(places.statement(wait))) continue;
+    let how: ReversedWait['how'] = 'swapped';
+    let settles = pairsAfter(swapped, wait, (pair) => pair.first < record);
+    if (settles.length === 0) {
+      how = 'early';
+      settles = pairsAfter(early, wait, (pair) => pair.first > record);
+    }
     if (settles.length === 0) continue;
-    seen.add(statement);
-    found.push({
+    candidates.set(places.statement(wait), {
       kind: 'reversed',
-      event: (program.steps[bound.wait] as { readonly event: number }).event,
-      record: bound.record,
-      wait: bound.wait,
-      how: swapped.length ? 'swapped' : 'early',
+      event: (program.steps[wait] as WaitStep).event,
+      record,
+      wait,
+      how,
       settles: settles.map((pair) => [pair.first, pair.second] as const),
     });
   }
-  return found;
+  if (candidates.size === 0) return [];
+  // Advice about a statement holds for all of its executions.
+  for (let i = 0; i < waits.length; i++)
+    if (relied[waits.wait[i]!]) candidates.delete(places.statement(waits.wait[i]!));
+  return [...candidates.values()];
 }
 
 /** Missing orders by (earlier stream, later stream), sorted by the later step. */
