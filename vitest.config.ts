@@ -2,6 +2,7 @@ import { defineConfig } from 'vitest/config';
 
 export default defineConfig({
   test: {
+    globalSetup: ['scripts/vitest-setup.mjs'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/vscode/**', 'node_modules/**', 'dist/**'],
     testTimeout: 60_000,

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folder, raceline, racy } from './raceline.ts';
+
+const clean = racy.replace('with torch.cuda.stream(compute)', 'compute.wait_stream(copy)\nwith torch.cuda.stream(compute)');
+
+describe('raceline check', () => {
+  it('prints a finding with its code frame and exits with 1', () => {
+    const at = folder({ 'racy.py': racy });
+    const { code, stdout } = raceline(at, 'check', 'racy.py');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/^racy\.py:10:\d+: error missing-wait/m);
+    expect(stdout).toMatch(/> 10 \| {5}y = x\.mul\(2\.0\)/);
+    expect(stdout).toMatch(/1 files, 1 errors, 0 warnings, 0 hints/);
+  });
+
+  it('exits with 0 when there is nothing to find', () => {
+    const { code, stdout } = raceline(folder({ 'clean.py': clean }), 'check', '.');
+    expect([code, stdout.trim().split('\n').length]).toEqual([0, 1]);
+  });
+
+  it('prints the JSON that other tools read', () => {
+    const at = folder({ 'racy.py': racy, 'sub/clean.py': clean });
+    const { code, stdout } = raceline(at, 'check', '--format', 'json', '.');
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(Object.keys(report)).toEqual(['version', 'files', 'milliseconds', 'findings', 'problems']);
+    expect(report).toMatchObject({ version: 1, files: 2, problems: [] });
+    expect(report.findings).toHaveLength(1);
+    const [finding] = report.findings;
+    expect(Object.keys(finding)).toEqual([
+      'file',
+      'range',
+      'code',
+      'severity',
+      'certainty',
+      'message',
+      'related',
+      'fixes',
+    ]);
+    expect(path.basename(finding.file)).toBe('racy.py');
+    expect(finding).toMatchObject({ code: 'missing-wait', severity: 'error', certainty: 'always' });
+    expect(finding.range.start.line).toBe(9);
+    expect(finding.related[0].range.start.line).toBe(7);
+    expect(finding.fixes.length).toBeGreaterThan(0);
+    expect(finding.fixes.flatMap((fix: { edits: { newText: string }[] }) => fix.edits.map((e) => e.newText)).join()).toMatch(
+      /wait_(event|stream)\(/,
+    );
+  });
+
+  it('gives the same bytes for the same input, but for the time', () => {
+    const at = folder({ 'a.py': racy, 'b.py': racy });
+    const once = () => raceline(at, 'check', '--format', 'json', '.').stdout.replace(/"milliseconds":\d+/, '');
+    expect(once()).toBe(once());
+  });
+
+  it('prints annotations for GitHub', () => {
+    const { stdout } = raceline(folder({ 'racy.py': racy }), 'check', '--format=github', '.');
+    expect(stdout).toMatch(/^::error file=racy\.py,line=10,endLine=10,col=\d+,title=raceline missing-wait::/);
+  });
+
+  it('--diff leaves the file alone, --fix writes it, and then nothing is found', () => {
+    const at = folder({ 'racy.py': racy });
+    const diff = raceline(at, 'check', '--diff', 'racy.py');
+    expect(diff.stdout).toMatch(/^\+\+\+ racy\.py \(fixed\)$/m);
+    expect(diff.stdout).toMatch(/^\+.*wait_/m);
+    expect(readFileSync(path.join(at, 'racy.py'), 'utf8')).toBe(racy);
+    const fixed = raceline(at, 'check', '--fix', 'racy.py');
+    expect(fixed.code).toBe(0);
+    expect(fixed.stdout).toMatch(/1 fixed/);
+    expect(readFileSync(path.join(at, 'racy.py'), 'utf8')).toMatch(/wait_(stream|event)\(/);
+    expect(raceline(at, 'check', 'racy.py').code).toBe(0);
+  });
+
+  it('keeps line ends and a byte order mark when it fixes', () => {
+    const text = `\ufeff${racy.replaceAll('\n', '\r\n')}`;
+    const at = folder({ 'racy.py': text });
+    expect(raceline(at, 'check', '--fix', 'racy.py').code).toBe(0);
+    const after = readFileSync(path.join(at, 'racy.py'), 'utf8');
+    expect(after.startsWith('\ufeff')).toBe(true);
+    expect(after.replaceAll('\r\n', '')).not.toMatch(/[\r\n]/);
+  });
+
+  it('--select narrows to the named codes', () => {
+    const at = folder({ 'racy.py': racy });
+    expect(raceline(at, 'check', '--select', 'unjoined-output', '.').code).toBe(0);
+    expect(raceline(at, 'check', '--select', 'unjoined-output,missing-wait', '.').code).toBe(1);
+  });
+
+  it('skips environments and caches, but reads a path that is named', () => {
+    const at = folder({ '.venv/lib/racy.py': racy, 'node_modules/racy.py': racy });
+    expect(raceline(at, 'check', '.').stdout).toMatch(/^0 files/);
+    expect(raceline(at, 'check', '.venv/lib').code).toBe(1);
+  });
+
+  it('one bad file never stops the rest', () => {
+    const at = folder({
+      'binary.py': new Uint8Array([0xff, 0xfe, 0x00, 0x80]),
+      'broken.py': 'def f(:\n  x = (\n',
+      'racy.py': racy,
+    });
+    const { code, stdout } = raceline(at, 'check', '--format', 'json', '.');
+    expect(code).toBe(1);
+    const report = JSON.parse(stdout);
+    expect(report.findings).toHaveLength(1);
+    expect(report.problems.map((p: { file: string }) => path.basename(p.file))).toContain('binary.py');
+  });
+
+  it('a missing path, an unknown option and an unknown command fail with 2 and say so', () => {
+    const at = folder({});
+    expect(raceline(at, 'check', 'nowhere')).toMatchObject({ code: 2, stderr: expect.stringMatching(/nowhere/) });
+    expect(raceline(at, 'check', '--fast', '.')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--fast/) });
+    expect(raceline(at, 'chekc')).toMatchObject({ code: 2, stderr: expect.stringMatching(/chekc/) });
+    expect(raceline(at, 'check', '--format', 'xml', '.')).toMatchObject({ code: 2, stderr: expect.stringMatching(/xml/) });
+  });
+});

@@ -1,0 +1,65 @@
+import { request } from 'node:http';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type ChildProcess, spawn } from 'node:child_process';
+import path from 'node:path';
+import { cli, folder } from './raceline.ts';
+
+const lines = '{"raceline":1,"producer":"test","mode":"builtin","unix":"0"}\n{"k":"end","t":1,"status":"ok"}\n';
+let child: ChildProcess;
+let address: URL;
+
+beforeAll(async () => {
+  const at = folder({ 'run.raceline': lines });
+  child = spawn(process.execPath, [cli, 'view', path.join(at, 'run.raceline'), '--no-open'], { cwd: at });
+  address = await new Promise<URL>((resolve, reject) => {
+    child.stdout!.on('data', (chunk: Buffer) => {
+      const found = /timeline: (\S+)/.exec(chunk.toString())?.[1];
+      if (found) resolve(new URL(found));
+    });
+    child.stderr!.on('data', (chunk: Buffer) => reject(new Error(chunk.toString())));
+  });
+});
+afterAll(() => child?.kill());
+
+function get(pathname: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string; csp: string }> {
+  return new Promise((resolve, reject) => {
+    request({ host: address.hostname, port: address.port, path: pathname, headers }, (response) => {
+      let body = '';
+      response.on('data', (chunk: Buffer) => {
+        body += chunk.toString('latin1');
+      });
+      response.on('end', () =>
+        resolve({ status: response.statusCode ?? 0, body, csp: String(response.headers['content-security-policy'] ?? '') }),
+      );
+    })
+      .on('error', reject)
+      .end();
+  });
+}
+
+describe('raceline view', () => {
+  it('listens on the loopback address only', () => {
+    expect(address.hostname).toBe('127.0.0.1');
+  });
+
+  it('serves the page, its bundles and the trace', async () => {
+    const page = await get(address.pathname);
+    expect(page.status).toBe(200);
+    expect(page.body).toContain('webview.js');
+    expect(page.body).toMatch(/default-src 'none'/);
+    for (const name of ['webview.js', 'worker.js', 'webview.css']) expect((await get(address.pathname + name)).status).toBe(200);
+    expect((await get(`${address.pathname}trace/0`)).body).toBe(lines);
+    expect((await get(`${address.pathname}trace/0/name`)).body).toBe('run.raceline');
+  });
+
+  it('answers nobody who does not know the token, or who comes by another host name', async () => {
+    expect((await get('/')).status).toBe(404);
+    expect((await get('/trace/0')).status).toBe(404);
+    expect((await get(`${address.pathname}trace/0`, { host: 'attacker.example' })).status).toBe(404);
+  });
+
+  it('serves no other file', async () => {
+    for (const name of ['trace/1', 'cli.js', '../package.json', '%2e%2e/package.json', 'trace/0/../../etc/passwd'])
+      expect((await get(address.pathname + name)).status).toBe(404);
+  });
+});
