@@ -1,0 +1,15 @@
+"""The wait stands above the record in a script of two steps."""
+import torch
+
+solver = torch.cuda.Stream()
+solved = torch.cuda.Event()
+matrix = torch.rand(512, 512, device="cuda") + torch.eye(512, device="cuda") * 512
+torch.cuda.synchronize()
+
+with torch.cuda.stream(solver):
+    inverse = matrix.reciprocal()
+    solved.record()
+torch.cuda.current_stream().wait_event(solved)
+residual = (matrix * inverse - 1.0).abs().amax()
+torch.cuda.synchronize()
+print(residual.item())
