@@ -59,12 +59,33 @@ export interface LayoutOptions {
   /** Keys of closed groups, and of host lanes opened to all their rows (`host 0`). */
   readonly closed: ReadonlySet<string>;
   readonly opened: ReadonlySet<string>;
+  /** Keys of lanes that are not wanted. */
+  readonly hidden: ReadonlySet<string>;
+}
+
+/** Names a lane in the sets above. */
+export function laneKey(lane: Lane): string {
+  switch (lane.kind) {
+    case 'host':
+      return `host ${lane.host.thread}`;
+    case 'stream':
+      return `stream ${lane.stream.stream}`;
+    case 'pool':
+      return `pool ${lane.pool.stream}`;
+    case 'group':
+      return lane.key;
+    case 'totals':
+      return 'totals';
+    case 'unrecorded':
+      return `unrecorded ${lane.name}`;
+  }
 }
 
 export function layOut(timeline: Timeline, measures: Measures, options: LayoutOptions): Layout {
   const boxes: LaneBox[] = [];
   let y = 0;
   const put = (lane: Lane, height: number, rows: readonly RowBox[] = []): void => {
+    if (options.hidden.has(laneKey(lane))) return;
     boxes.push({ lane, y, height, rows });
     y += height;
   };

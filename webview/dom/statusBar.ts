@@ -1,0 +1,51 @@
+/** The status bar: where the pointer is, what is shown, what was recorded and what the file cannot tell. */
+import { grouped, timeText } from '../../core/timeline/units.ts';
+import { element, replace } from './element.ts';
+
+export interface StatusFacts {
+  readonly cursor: number | undefined;
+  readonly shown: number;
+  readonly slices: number;
+  readonly waits: boolean;
+  readonly accesses: boolean;
+  readonly limits: readonly string[];
+  readonly narrow: boolean;
+}
+
+export interface StatusBar {
+  readonly root: HTMLElement;
+  show(facts: StatusFacts): void;
+}
+
+export function makeStatusBar(help: () => void): StatusBar {
+  const left = element('span', { class: 'status-part' });
+  const right = element('span', { class: 'status-part' });
+  const keys = element(
+    'button',
+    { type: 'button', class: 'link quiet', title: 'Keys (?)', 'aria-label': 'Keys', on: { click: help } },
+    element('kbd', {}, '?'),
+    element('span', { class: 'wide-only' }, ' Keys'),
+  );
+  const root = element('footer', { class: 'status' }, left, element('span', { class: 'grow' }), right, keys);
+  let last = '';
+  return {
+    root,
+    show(facts) {
+      const value = (words: string, number: string): HTMLElement => element('span', {}, facts.narrow ? '' : `${words} `, element('b', {}, number));
+      replace(
+        left,
+        value('Cursor', facts.cursor === undefined ? '–' : timeText(facts.cursor)),
+        value('Shown', timeText(facts.shown)),
+        !facts.narrow && value('Slices', grouped(facts.slices)),
+      );
+      const words = [
+        !facts.narrow && (facts.waits ? 'Waits recorded' : 'No waits recorded'),
+        !facts.narrow && (facts.accesses ? 'Accesses recorded' : 'Accesses not recorded'),
+        facts.limits.length > 0 && `Cannot tell: ${facts.limits.length} ${facts.limits.length === 1 ? 'thing' : 'things'}`,
+      ].filter((text) => text !== false);
+      if (words.join() === last) return;
+      last = words.join();
+      replace(right, ...words.map((text) => element('span', { title: text.startsWith('Cannot') ? facts.limits.join('\n') : undefined }, text)));
+    },
+  };
+}

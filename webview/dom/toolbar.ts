@@ -1,0 +1,119 @@
+/** The toolbar: search, lanes, findings, zoom. It tells wishes and shows what it is told; it keeps nothing. */
+import { element, icon, type IconName } from './element.ts';
+
+export interface ToolbarWishes {
+  search(text: string): void;
+  nextMatch(by: 1 | -1): void;
+  stepFinding(by: 1 | -1): void;
+  range(): void;
+  zoom(factor: number): void;
+  showAll(): void;
+  lanes(anchor: HTMLElement): void;
+  open(): void;
+  /** The keys go back to the timeline. */
+  leave(): void;
+}
+
+export interface ToolbarFacts {
+  readonly findings: number;
+  /** Position of the shown finding by urgency, from 0; -1: none. */
+  readonly finding: number;
+  readonly term: string;
+  readonly matches: number;
+  readonly match: number;
+  readonly range: boolean;
+  readonly hiddenLanes: number;
+  readonly narrow: boolean;
+}
+
+export interface Toolbar {
+  readonly root: HTMLElement;
+  show(facts: ToolbarFacts): void;
+  focusSearch(): void;
+}
+
+export function makeToolbar(wishes: ToolbarWishes): Toolbar {
+  const button = (name: IconName, title: string, action: (self: HTMLButtonElement) => void, words?: HTMLElement): HTMLButtonElement => {
+    const self: HTMLButtonElement = element(
+      'button',
+      { class: 'tool', type: 'button', title, 'aria-label': title, on: { click: () => action(self) } },
+      icon(name),
+      words,
+    );
+    return self;
+  };
+  const input = element('input', {
+    type: 'search',
+    placeholder: 'Search kernels, tensors, lines',
+    'aria-label': 'Search kernels, tensors, lines',
+    spellcheck: 'false',
+    autocomplete: 'off',
+    on: {
+      input: () => wishes.search(input.value),
+      keydown: (event: KeyboardEvent) => {
+        event.stopPropagation();
+        if (event.key === 'Enter') wishes.nextMatch(event.shiftKey ? -1 : 1);
+        else if (event.key === 'Escape') {
+          input.value = '';
+          wishes.search('');
+          wishes.leave();
+        }
+      },
+    },
+  });
+  const hint = element('kbd', {}, '/');
+  const found = element('span', { class: 'found', role: 'status' });
+  const lanesWords = element('span', {}, 'All lanes');
+  const lanes = button('lanes', 'Choose lanes (L)', (self) => wishes.lanes(self), lanesWords);
+  lanes.setAttribute('aria-haspopup', 'true');
+  const previous = button('previous', 'Previous finding (, or Shift+F8)', () => wishes.stepFinding(-1));
+  const next = button('next', 'Next finding (. or F8)', () => wishes.stepFinding(1));
+  const finding = element('span', { class: 'finding-count' });
+  const range = button('range', 'Range statistics (R)', () => wishes.range());
+  const root = element(
+    'div',
+    { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
+    element('label', { class: 'search' }, icon('search'), input, found, hint),
+    element('span', { class: 'separator' }),
+    lanes,
+    previous,
+    finding,
+    next,
+    element('span', { class: 'grow' }),
+    range,
+    button('minus', 'Zoom out (S)', () => wishes.zoom(1 / 1.5)),
+    button('plus', 'Zoom in (W)', () => wishes.zoom(1.5)),
+    button('all', 'Show all (0)', () => wishes.showAll()),
+    element('span', { class: 'separator' }),
+    button('open', 'Open a trace…', () => wishes.open()),
+  );
+  return {
+    root,
+    show(facts) {
+      finding.textContent =
+        facts.findings === 0
+          ? 'No findings'
+          : facts.finding < 0
+            ? `${facts.findings} ${facts.findings === 1 ? 'finding' : 'findings'}`
+            : `${facts.narrow ? '' : 'Finding '}${facts.finding + 1} of ${facts.findings}`;
+      previous.disabled = next.disabled = facts.findings === 0;
+      found.textContent =
+        facts.term === ''
+          ? ''
+          : facts.matches === 0
+            ? 'none'
+            : facts.match < 0
+              ? `${facts.matches}`
+              : `${facts.match + 1} of ${facts.matches}`;
+      hint.hidden = facts.term !== '';
+      if (facts.term === '' && document.activeElement !== input) input.value = '';
+      range.setAttribute('aria-pressed', String(facts.range));
+      lanesWords.textContent = facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`;
+      input.placeholder = facts.narrow ? 'Search' : 'Search kernels, tensors, lines';
+    },
+    focusSearch() {
+      input.focus();
+      input.select();
+    },
+  };
+}

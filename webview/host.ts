@@ -1,0 +1,23 @@
+/** Who is on the other side: VS Code's extension, or in a plain browser a small script over fetch. */
+import type { FromWebview, ToWebview } from './protocol.ts';
+import { standaloneHost } from './standalone.ts';
+
+export interface Host {
+  readonly kind: 'vscode' | 'browser';
+  post(message: FromWebview): void;
+  listen(receive: (message: ToWebview) => void): void;
+}
+
+declare const acquireVsCodeApi: undefined | (() => { postMessage(message: unknown): void });
+
+export function connect(): Host {
+  if (typeof acquireVsCodeApi !== 'function') return standaloneHost();
+  const api = acquireVsCodeApi();
+  return {
+    kind: 'vscode',
+    post: (message) => api.postMessage(message),
+    listen(receive) {
+      window.addEventListener('message', (event: MessageEvent<ToWebview>) => receive(event.data));
+    },
+  };
+}

@@ -1,0 +1,156 @@
+/**
+ * What the user has chosen to see of a run, as one immutable value, and what each wish makes of it. Pure: no DOM, no
+ * drawing, no messages.
+ */
+import { byUrgency } from '../../core/timeline/findings.ts';
+import { extentOf, sameTarget, type Target } from '../../core/timeline/hit.ts';
+import { clampView, fit, reach, span, type View } from '../../core/timeline/view.ts';
+import type { Run } from '../messages.ts';
+import { type Search, search } from './search.ts';
+
+export interface State {
+  readonly view: View;
+  /** How far the lanes are scrolled up, CSS pixels. */
+  readonly scroll: number;
+  readonly selection: Target | undefined;
+  /** The finding that is shown; -1: none. */
+  readonly hazard: number;
+  readonly search: Search | undefined;
+  /** Which match was jumped to last; -1: none. */
+  readonly match: number;
+  readonly range: View | undefined;
+  readonly closed: ReadonlySet<string>;
+  readonly opened: ReadonlySet<string>;
+  readonly hidden: ReadonlySet<string>;
+  readonly marked: ReadonlySet<number>;
+}
+
+export function initialState({ timeline }: Run): State {
+  return {
+    view: timeline.bounds,
+    scroll: 0,
+    selection: undefined,
+    hazard: -1,
+    search: undefined,
+    match: -1,
+    range: undefined,
+    closed: new Set(),
+    opened: new Set(),
+    hidden: new Set(),
+    marked: new Set(),
+  };
+}
+
+export function withView(state: State, run: Run, view: View): State {
+  return { ...state, view: clampView(view, run.timeline.bounds) };
+}
+
+/** Selecting something that is not a finding keeps the finding on screen: its marks explain what is selected. */
+export function select(state: State, run: Run, target: Target | undefined, show = false): State {
+  if (target?.kind === 'hazard') return selectHazard(state, run, target.index);
+  if (sameTarget(target, state.selection)) return state;
+  const view = target && show ? reach(state.view, extentOf(run.trace, run.timeline, target), run.timeline.bounds) : state.view;
+  return { ...state, selection: target, view };
+}
+
+/** Selects a finding and zooms to it, with both accesses and the whole way from the release to the last use in view. */
+export function selectHazard(state: State, run: Run, index: number): State {
+  const hazard = run.hazards[index];
+  if (!hazard) return { ...state, hazard: -1 };
+  const bounds = run.timeline.bounds;
+  return { ...state, hazard: index, selection: undefined, view: fit(hazardExtent(run, index), bounds, 0.6) };
+}
+
+/** What must be seen together to understand a finding. */
+export function hazardExtent(run: Run, index: number): View {
+  const hazard = run.hazards[index]!;
+  const times: number[] = [];
+  if (hazard.start >= 0) times.push(hazard.start, Math.max(hazard.start, hazard.end));
+  for (const slice of [hazard.firstSlice, hazard.secondSlice]) {
+    if (slice < 0 || slice >= run.trace.deviceSlices.length) continue;
+    const { start, end } = extentOf(run.trace, run.timeline, { kind: 'device', index: slice });
+    times.push(start, end);
+  }
+  if (times.length === 0) return run.timeline.bounds;
+  return { start: Math.min(...times), end: Math.max(...times) };
+}
+
+/** The next or previous finding by urgency, around the ends. */
+export function stepHazard(state: State, run: Run, by: 1 | -1): State {
+  const order = byUrgency(run.hazards);
+  if (order.length === 0) return state;
+  const at = order.indexOf(state.hazard);
+  const next = at < 0 ? (by > 0 ? 0 : order.length - 1) : (at + by + order.length) % order.length;
+  return selectHazard(state, run, order[next]!);
+}
+
+export function searchFor(state: State, run: Run, text: string): State {
+  return { ...state, search: search(run.trace, text), match: -1 };
+}
+
+/** Jumps to the next match; the first jump goes to the first match that is at or after the view's start. */
+export function nextMatch(state: State, run: Run, by: 1 | -1 = 1): State {
+  const matches = state.search?.matches ?? [];
+  if (matches.length === 0) return state;
+  let next = state.match + by;
+  if (state.match < 0) {
+    next = matches.findIndex((target) => extentOf(run.trace, run.timeline, target).end >= state.view.start);
+    if (next < 0) next = 0;
+  }
+  next = (next + matches.length) % matches.length;
+  return { ...select(state, run, matches[next]!, true), match: next };
+}
+
+/** Fits what is selected; else the finding; else everything. */
+export function fitSelection(state: State, run: Run): State {
+  const { bounds } = run.timeline;
+  if (state.range) return { ...state, view: fit(state.range, bounds, 0.05) };
+  if (state.selection) return { ...state, view: fit(extentOf(run.trace, run.timeline, state.selection), bounds) };
+  if (state.hazard >= 0) return selectHazard(state, run, state.hazard);
+  return { ...state, view: bounds };
+}
+
+/** Esc: takes away one thing at a time, the most passing first. */
+export function back(state: State): State {
+  if (state.range) return { ...state, range: undefined };
+  if (state.search) return { ...state, search: undefined, match: -1 };
+  if (state.selection) return { ...state, selection: undefined };
+  return { ...state, hazard: -1 };
+}
+
+/** R: the range goes around what is selected, else over the middle half of the view; again: away. */
+export function toggleRange(state: State, run: Run): State {
+  if (state.range) return { ...state, range: undefined };
+  const quarter = span(state.view) / 4;
+  const range = state.selection
+    ? extentOf(run.trace, run.timeline, state.selection)
+    : { start: state.view.start + quarter, end: state.view.end - quarter };
+  return { ...state, range };
+}
+
+export function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
+  const result = new Set(set);
+  if (!result.delete(key)) result.add(key);
+  return result;
+}
+
+/** Device slices that a source line launched. */
+export function markLine(state: State, run: Run, file: string, line: number): State {
+  const { trace } = run;
+  const sites = new Set<number>();
+  for (let site = 0; site < trace.sites.length; site++)
+    if (trace.sites.line[site] === line && sameFile(trace.strings[trace.sites.file[site]!] ?? '', file)) sites.add(site);
+  const marked = new Set<number>();
+  if (sites.size)
+    for (let i = 0; i < trace.deviceSlices.length && marked.size < 2000; i++)
+      if (sites.has(trace.deviceSlices.site[i]!)) marked.add(i);
+  return { ...state, marked };
+}
+
+/** A trace may name files relatively, or by the path of another machine: the longer path must end in the shorter. */
+function sameFile(a: string, b: string): boolean {
+  if (a === '' || b === '') return false;
+  const [long, short] = a.length >= b.length ? [a, b] : [b, a];
+  return long === short || long.endsWith(short.startsWith('/') ? short : `/${short}`) || long.endsWith(`\\${short}`);
+}
+
