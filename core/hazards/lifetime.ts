@@ -282,8 +282,10 @@ export class Lifetimes {
       const joining = join < 0 ? undefined : this.#program.steps[join];
       // A wait that nobody wrote (a blocking copy, `.item()`) may go away with the code around it.
       const explicit = joining && !((joining.kind === 'wait' || joining.kind === 'hostWait') && joining.implicit);
-      if (!explicit) this.#need(call);
-      else
+      if (!explicit) {
+        // A call without a known place has this one execution.
+        if (this.#places.statement(call) >= 0) this.#need(call);
+      } else
         this.#redundant.push({
           hazard: {
             kind: 'redundant-record-stream',
