@@ -5,17 +5,13 @@ import { type Names, programNames, quoted } from './rule.ts';
 
 export type NamedTarget = Binding['target'];
 
-/** The expression that names the target in this frame at this time; the binding that came last wins. */
-export function expressionFor(
-  activation: Activation | undefined,
-  target: NamedTarget,
-  at: StepIndex,
-): string | undefined {
-  let found: string | undefined;
+/** The expressions that name the target in this frame at this time, the latest binding first. */
+export function namesOf(activation: Activation | undefined, target: NamedTarget, at: StepIndex): string[] {
+  const found = new Set<string>();
   for (const binding of activation?.bindings ?? [])
     if (binding.from <= at && (binding.until === undefined || binding.until > at) && sameTarget(binding.target, target))
-      found = binding.expression;
-  return found;
+      found.add(binding.expression);
+  return [...found].reverse();
 }
 
 /** Names as the frame would write them, and the program's own where it has none. */
@@ -23,7 +19,7 @@ export function frameNames(path: LoweredPath, activation: number, at: StepIndex)
   const frame = path.activations[activation];
   const own = programNames(path.program);
   const named = (target: NamedTarget, otherwise: string): string => {
-    const expression = expressionFor(frame, target, at);
+    const expression = namesOf(frame, target, at)[0];
     return expression ? quoted(expression, otherwise) : otherwise;
   };
   return {

@@ -1,0 +1,56 @@
+/**
+ * Candidates for the fixes of one report, the better first. They are drafts: whoever offers one analyses the fixed text
+ * first, and drops it unless the finding is gone and none is new.
+ */
+import type { Hazard } from '../../hazards/hazard.ts';
+import type { LoweredPath } from '../../lower/lowered.ts';
+import type { Instance, Report } from '../report.ts';
+import { hostFixes } from './host.ts';
+import { unjoinedFixes } from './join.ts';
+import { lifetimeFixes } from './lifetime.ts';
+import { needsOf, orderFixes } from './order.ts';
+import type { Candidate } from './spot.ts';
+import { laterRecord, removal, reversedFixes, unrecordedFixes } from './waits.ts';
+
+/** More than this is guessing: each candidate costs an analysis. */
+const mostCandidates = 14;
+
+export function proposeFixes(report: Report, hazardsOf: (path: LoweredPath) => readonly Hazard[]): Candidate[] {
+  const [first] = report.instances;
+  if (!first) return [];
+  const seen = new Set<string>();
+  return candidates(first, report.instances, hazardsOf(first.path))
+    .filter((candidate) => {
+      const key = JSON.stringify(candidate.edits);
+      return !seen.has(key) && Boolean(seen.add(key));
+    })
+    .slice(0, mostCandidates);
+}
+
+function candidates(
+  { path, hazard, frame }: Instance,
+  instances: readonly Instance[],
+  all: readonly Hazard[],
+): Candidate[] {
+  switch (hazard.kind) {
+    case 'order': {
+      const needs = needsOf(instances);
+      const moved = needs.length === 1 ? laterRecord(path, needs[0]!, hazard.nearest) : [];
+      return [...moved, ...orderFixes(path, needs, frame)];
+    }
+    case 'unjoined':
+      return unjoinedFixes(path, needsOf(instances), frame);
+    case 'lifetime':
+      return lifetimeFixes(path, hazard);
+    case 'unrecorded':
+      return unrecordedFixes(path, hazard, all);
+    case 'reversed':
+      return reversedFixes(path, hazard);
+    case 'redundant-record-stream':
+      return removal(path, hazard.call, 'call of record_stream');
+    case 'host':
+      return hostFixes(path, hazard);
+    default:
+      return [];
+  }
+}

@@ -1,0 +1,48 @@
+/**
+ * Fixes for a tensor that leaves unjoined: the caller's stream waits before the tensor is handed over. Inside of the side
+ * stream's own `with` the caller's stream has no name; it is taken before the block then.
+ */
+import type { LoweredPath } from '../../lower/lowered.ts';
+import { type Need, orderFixes } from './order.ts';
+import {
+  type Candidate,
+  currentStream,
+  freshName,
+  outside,
+  put,
+  type Spot,
+  spotOf,
+  streamAt,
+  withImports,
+} from './spot.ts';
+
+export function unjoinedFixes(path: LoweredPath, needs: readonly Need[], frame: number): Candidate[] {
+  const [need] = needs;
+  const spot = need && spotOf(path, need.second, frame, 'before');
+  if (!spot) return [];
+  const ordered = orderFixes(path, needs, frame);
+  // A join is the caller's idiom; the event pair does the same in two lines.
+  const joins = ordered.filter((candidate) => candidate.title.endsWith('(wait_stream)'));
+  const events = ordered.filter((candidate) => !candidate.title.endsWith('(wait_stream)'));
+  return [...joins, ...callerTakenBefore(needs, spot), ...events];
+}
+
+function callerTakenBefore(needs: readonly Need[], spot: Spot): Candidate[] {
+  let around = outside(spot);
+  for (let next = around && outside(around); next; next = outside(next)) around = next;
+  if (!around) return [];
+  const sides = needs.map((need) => streamAt(spot, need.producer) ?? currentStream(spot));
+  const caller = freshName(spot, 'caller');
+  return [
+    {
+      title: `Make the caller's stream wait for ${sides.map((side) => `\`${side}\``).join(' and ')} (wait_stream)`,
+      edits: withImports(spot, [
+        put(around, [`${caller} = ${currentStream(spot)}`]),
+        put(
+          spot,
+          sides.map((side) => `${caller}.wait_stream(${side})`),
+        ),
+      ]),
+    },
+  ];
+}

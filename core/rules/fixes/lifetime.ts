@@ -1,0 +1,76 @@
+/**
+ * Fixes for memory that goes too early: `record_stream` while the tensor still has a name, or a wait of the allocating
+ * stream for the user before the reference goes.
+ */
+import type { LifetimeHazard } from '../../hazards/hazard.ts';
+import type { LoweredPath } from '../../lower/lowered.ts';
+import { originOf } from '../report.ts';
+import {
+  type Candidate,
+  currentStream,
+  expressionsAt,
+  holder,
+  outside,
+  put,
+  type Spot,
+  spoken,
+  spotOf,
+  streamAt,
+  withImports,
+} from './spot.ts';
+
+export function lifetimeFixes(path: LoweredPath, hazard: LifetimeHazard): Candidate[] {
+  const fixes: Candidate[] = [];
+  const use = originOf(path.program, hazard.use);
+  for (let frame = (use?.frames.length ?? 0) - 1; frame >= 0; frame--)
+    for (const side of ['before', 'after'] as const) fixes.push(...recordStream(path, hazard, frame, side));
+  const release = path.program.steps[hazard.release];
+  if (release?.kind === 'release' && release.how === 'statement') {
+    const frame = (originOf(path.program, hazard.release)?.frames.length ?? 0) - 1;
+    const drop = spotOf(path, hazard.release, frame, 'before');
+    if (drop) {
+      fixes.push(...recordAt(drop, hazard, streamAt(drop, hazard.useStream) ?? currentStream(drop)));
+      fixes.push(...join(drop, hazard));
+    }
+  }
+  for (let frame = 0; frame < (use?.frames.length ?? 0); frame++) {
+    let spot = spotOf(path, hazard.use, frame, 'after');
+    for (; spot; spot = outside(spot)) if (!leaves(spot)) fixes.push(...join(spot, hazard));
+  }
+  return fixes;
+}
+
+function recordStream(path: LoweredPath, hazard: LifetimeHazard, frame: number, side: Spot['side']): Candidate[] {
+  const spot = spotOf(path, hazard.use, frame, side);
+  if (!spot || (side === 'after' && leaves(spot))) return [];
+  return recordAt(spot, hazard, streamAt(spot, hazard.useStream) ?? currentStream(spot));
+}
+
+function recordAt(spot: Spot, hazard: LifetimeHazard, stream: string): Candidate[] {
+  const tensor = expressionsAt(spot, { kind: 'tensor', block: hazard.block })[0];
+  if (!tensor) return [];
+  return [
+    {
+      title: `Tell the allocator that ${spoken(stream)} uses \`${tensor}\` (record_stream)`,
+      edits: withImports(spot, [put(spot, [`${tensor}.record_stream(${stream})`])]),
+    },
+  ];
+}
+
+function join(spot: Spot, hazard: LifetimeHazard): Candidate[] {
+  const owner = streamAt(spot, hazard.allocatedOn) ?? currentStream(spot);
+  const user = streamAt(spot, hazard.useStream) ?? currentStream(spot);
+  if (owner === user) return [];
+  return [
+    {
+      title: `Make ${spoken(owner)} wait for ${spoken(user)} before the memory goes back (wait_stream)`,
+      edits: withImports(spot, [put(spot, [`${owner}.wait_stream(${user})`])]),
+    },
+  ];
+}
+
+/** Nothing put after such a statement would run. */
+export function leaves(spot: Spot): boolean {
+  const { kind } = holder(spot);
+  return kind === 'Return' || kind === 'Raise' || kind === 'Break' || kind === 'Continue';
+}

@@ -1,0 +1,178 @@
+/**
+ * Fixes that make a missing order: an event recorded after the producer's last work and waited for by the consumer, or
+ * the consumer's `wait_stream`. The wait comes before the consumer's statement, inside the loop for loops; where it is
+ * the stream context that must wait, before the `with`.
+ */
+import type { LoweredPath } from '../../lower/lowered.ts';
+import type { StepIndex, StreamId } from '../../program/program.ts';
+import { commonFrame, type Instance, originOf } from '../report.ts';
+import type { OffsetEdit } from './edits.ts';
+import {
+  type Candidate,
+  currentStream,
+  eventNameFor,
+  freshName,
+  outside,
+  put,
+  type Spot,
+  spoken,
+  spotOf,
+  streamAt,
+  withImports,
+} from './spot.ts';
+
+/** `second` on `consumer` must come after `first` on `producer`. */
+export interface Need {
+  readonly first: StepIndex;
+  readonly producer: StreamId;
+  readonly second: StepIndex;
+  readonly consumer: StreamId;
+}
+
+export function needOf({ hazard }: Instance): Need | undefined {
+  if (hazard.kind === 'order')
+    return {
+      first: hazard.first,
+      producer: hazard.firstStream,
+      second: hazard.second,
+      consumer: hazard.secondStream,
+    };
+  if (hazard.kind === 'unjoined')
+    return {
+      first: hazard.write,
+      producer: hazard.writeStream,
+      second: hazard.escape,
+      consumer: hazard.escapeStream,
+    };
+  return undefined;
+}
+
+/** All needs that one report stands for on its first path: several tensors, several producers. */
+export function needsOf(instances: readonly Instance[]): Need[] {
+  const path = instances[0]?.path;
+  const latest = new Map<StreamId, Need>();
+  for (const instance of instances) {
+    const need = instance.path === path ? needOf(instance) : undefined;
+    const known = need && latest.get(need.producer);
+    if (need && (!known || need.first > known.first)) latest.set(need.producer, need);
+  }
+  return [...latest.values()];
+}
+
+export function orderFixes(path: LoweredPath, needs: readonly Need[], reportedFrame: number): Candidate[] {
+  const [need] = needs;
+  if (!need) return [];
+  const origin = originOf(path.program, need.second);
+  if (!origin) return [];
+  const common = commonFrame(origin, originOf(path.program, need.first));
+  const frames = [reportedFrame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
+  const byEvent: Candidate[] = [];
+  const byStream: Candidate[] = [];
+  for (const frame of frames.sort((a, b) => rank(a) - rank(b))) {
+    const inner = spotOf(path, need.second, frame, 'before');
+    for (let spot = inner, depth = 0; spot; spot = outside(spot), depth++) {
+      if (frame <= common) byEvent.push(...eventPair(path, needs, spot, depth > 0, frame));
+      byStream.push(...waitStream(needs, spot, depth > 0));
+    }
+  }
+  // Without a name for the producer the idiom is `side.wait_stream(torch.cuda.current_stream())`.
+  const fork = byStream[0]?.title.includes('for the current stream');
+  return fork ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
+
+  function rank(frame: number): number {
+    return frame === reportedFrame ? -1 : frame;
+  }
+}
+
+/** The consumer at a place: its name, or, next to its own work, the current stream. */
+function consumerAt(spot: Spot, consumer: StreamId, isOutside: boolean): string | undefined {
+  return streamAt(spot, consumer) ?? (isOutside ? undefined : currentStream(spot));
+}
+
+function waitStream(needs: readonly Need[], spot: Spot, isOutside: boolean): Candidate[] {
+  const consumer = consumerAt(spot, needs[0]!.consumer, isOutside);
+  if (!consumer) return [];
+  const producers = needs.map((need) => streamAt(spot, need.producer) ?? currentStream(spot));
+  if (producers.includes(consumer)) return [];
+  const lines = producers.map((producer) => `${consumer}.wait_stream(${producer})`);
+  return [
+    {
+      title: `Make ${spoken(consumer)} wait for ${producers.map(spoken).join(' and ')} (wait_stream)`,
+      edits: withImports(spot, [put(spot, lines)]),
+    },
+  ];
+}
+
+function eventPair(
+  path: LoweredPath,
+  needs: readonly Need[],
+  spot: Spot,
+  isOutside: boolean,
+  frame: number,
+): Candidate[] {
+  const consumer = consumerAt(spot, needs[0]!.consumer, isOutside);
+  if (!consumer) return [];
+  const edits: OffsetEdit[] = [];
+  const waits: string[] = [];
+  const producers: string[] = [];
+  for (const need of needs) {
+    const record = recordSpot(path, need, spot, frame);
+    if (!record) return [];
+    const named = streamAt(record.spot, need.producer);
+    const producer = named ?? currentStream(record.spot);
+    if (!named && !record.inside) return [];
+    const event = freshName(spot, `${eventNameFor(named)}${waits.length ? `_${waits.length + 1}` : ''}`);
+    if (record.before) edits.push(put(record.before, [`${event} = ${torchOf(spot)}.cuda.Event()`]));
+    edits.push(
+      put(record.spot, [record.before ? `${event}.record(${producer})` : `${event} = ${producer}.record_event()`]),
+    );
+    waits.push(`${consumer}.wait_event(${event})`);
+    producers.push(named ?? 'the other stream');
+  }
+  edits.push(put(spot, waits));
+  const waited = producers.map((producer) => (producer.includes(' ') ? producer : spoken(producer))).join(' and ');
+  return [
+    {
+      title: `Make ${spoken(consumer)} wait for ${waited} with an event (record + wait_event)`,
+      edits: withImports(spot, edits),
+    },
+  ];
+}
+
+function torchOf(spot: Spot): string {
+  return spot.activation.torchName ?? 'torch';
+}
+
+interface RecordSpot {
+  readonly spot: Spot;
+  /** Whether it lies in the `with` blocks of the producer's own statement. */
+  readonly inside: boolean;
+  /** Where the event must be made first: before the loop that carries it to the next turn. */
+  readonly before?: Spot;
+}
+
+/** After the producer's statement, in a block that surely ran before the wait does. */
+function recordSpot(path: LoweredPath, need: Need, wait: Spot, frame: number): RecordSpot | undefined {
+  const made = spotOf(path, need.first, frame, 'after');
+  if (!made || made.activation !== wait.activation) return undefined;
+  let shared = 0;
+  while (
+    shared < made.links.length &&
+    shared < wait.links.length &&
+    made.links[shared]!.block === wait.links[shared]!.block &&
+    made.links[shared]!.index === wait.links[shared]!.index
+  )
+    shared++;
+  const own = made.links[shared];
+  const other = wait.links[shared];
+  if (!own || !other || own.block !== other.block) return undefined;
+  let depth = shared;
+  while (made.links[depth + 1]?.parent?.kind === 'With') depth++;
+  const spot: Spot = { ...made, links: made.links.slice(0, depth + 1) };
+  const inside = depth === made.links.length - 1;
+  if (own.index < other.index) return { spot, inside };
+  // The producer comes later in the loop's body: its record serves the next turn.
+  const loop = own.parent;
+  if (loop?.kind !== 'For' && loop?.kind !== 'While') return undefined;
+  return { spot, inside, before: { ...wait, links: wait.links.slice(0, shared) } };
+}

@@ -1,0 +1,196 @@
+/**
+ * Fixes on waits and records that exist: swapped, moved to where they cover the work, removed, and the record that an
+ * event lacks.
+ */
+import type { Hazard, ReversedWait, UnrecordedWait } from '../../hazards/hazard.ts';
+import type { LoweredPath } from '../../lower/lowered.ts';
+import type { EventId, StepIndex } from '../../program/program.ts';
+import type { Call, Expression, Statement } from '../../python/ast.ts';
+import { originOf } from '../report.ts';
+import { type OffsetEdit, remove } from './edits.ts';
+import { needOf, type Need } from './order.ts';
+import {
+  type Candidate,
+  currentStream,
+  expressionsAt,
+  holder,
+  outside,
+  put,
+  type Spot,
+  spoken,
+  spotOf,
+  streamAt,
+  withImports,
+} from './spot.ts';
+
+/** The whole statement of a useless call goes. */
+export function removal(path: LoweredPath, at: StepIndex, what: string): Candidate[] {
+  const spot = innermost(path, at, 'before');
+  if (!spot || !callOf(holder(spot))) return [];
+  return [{ title: `Remove the ${what}`, edits: [remove(spot.module, spot.links.at(-1)!)] }];
+}
+
+export function reversedFixes(path: LoweredPath, hazard: ReversedWait): Candidate[] {
+  const fixes = hazard.how === 'swapped' ? swaps(path, hazard) : [];
+  const [first, second] = hazard.settles[0] ?? [];
+  if (first === undefined || second === undefined) return fixes;
+  return [...fixes, ...moves(path, hazard, first, second)];
+}
+
+/** `a.wait_stream(b)` becomes `b.wait_stream(a)`; of an event pair both calls change their stream. */
+function swaps(path: LoweredPath, hazard: ReversedWait): Candidate[] {
+  const wait = innermost(path, hazard.wait, 'before');
+  const call = wait && callOf(holder(wait));
+  if (!wait || !call || call.callee.kind !== 'Attribute') return [];
+  const { file, text } = wait.module;
+  const replace = (node: Expression, newText: string): OffsetEdit => ({
+    file,
+    start: node.start,
+    end: node.end,
+    newText,
+  });
+  const source = (node: Expression) => text.slice(node.start, node.end);
+  const [argument] = call.args;
+  if (call.callee.name === 'wait_stream' && argument) {
+    const waiting = source(call.callee.value);
+    const awaited = source(argument);
+    return [
+      {
+        title: `Swap the streams: make ${spoken(awaited)} wait for ${spoken(waiting)}`,
+        edits: [replace(call.callee.value, awaited), replace(argument, waiting)],
+      },
+    ];
+  }
+  const record = innermost(path, hazard.record, 'before');
+  const recording = record && callOf(holder(record));
+  if (!record || record.module !== wait.module || recording?.callee.kind !== 'Attribute') return [];
+  const waiting = streamOperand(call, 'wait_event', 'wait');
+  const recorded = streamOperand(recording, 'record_event', 'record');
+  if (!waiting || !recorded) return [];
+  return [
+    {
+      title: `Swap the streams: record on ${spoken(source(waiting))}, wait on ${spoken(source(recorded))}`,
+      edits: [replace(waiting, source(recorded)), replace(recorded, source(waiting))],
+    },
+  ];
+}
+
+/** The stream of `stream.wait_event(e)` or `e.wait(stream)`, and likewise of a record. */
+function streamOperand(call: Call, onStream: string, onEvent: string): Expression | undefined {
+  if (call.callee.kind !== 'Attribute') return undefined;
+  if (call.callee.name === onStream) return call.callee.value;
+  return call.callee.name === onEvent ? call.args[0] : undefined;
+}
+
+/** The wait goes to just before the work that needs it, and its record to just after the work that it should cover. */
+function moves(path: LoweredPath, hazard: ReversedWait, first: StepIndex, second: StepIndex): Candidate[] {
+  const wait = innermost(path, hazard.wait, 'before');
+  if (!wait || !callOf(holder(wait))) return [];
+  const line = sourceOf(wait);
+  const record = innermost(path, hazard.record, 'before');
+  const pair = record && holder(record) !== holder(wait) && callOf(holder(record)) ? record : undefined;
+  const fixes: Candidate[] = [];
+  for (const target of spotsOf(path, second, 'before')) {
+    if (target.activation !== wait.activation || holder(target) === holder(wait)) continue;
+    const moved = [remove(wait.module, wait.links.at(-1)!), put(target, [line])];
+    if (!pair) fixes.push({ title: 'Move the wait behind the work that it should cover', edits: moved });
+  }
+  if (pair)
+    for (const target of spotsOf(path, first, 'after')) {
+      if (target.activation !== pair.activation || holder(target) === holder(pair)) continue;
+      const moved = [remove(pair.module, pair.links.at(-1)!), put(target, [sourceOf(pair)])];
+      fixes.push({ title: 'Record the event after the work that it should cover', edits: moved });
+      for (const later of spotsOf(path, second, 'before'))
+        if (later.activation === wait.activation && holder(later) !== holder(wait))
+          fixes.push({
+            title: 'Move the record and the wait behind the work that they should cover',
+            edits: [...moved, remove(wait.module, wait.links.at(-1)!), put(later, [line])],
+          });
+    }
+  return fixes;
+}
+
+/** A wait that covers too little because its record comes too early: the record moves behind the work. */
+export function laterRecord(path: LoweredPath, need: Need, nearest: readonly StepIndex[]): Candidate[] {
+  const fixes: Candidate[] = [];
+  for (const waitStep of nearest) {
+    const wait = path.program.steps[waitStep];
+    const event =
+      wait?.kind === 'wait' ? wait.event : wait?.kind === 'hostWait' && wait.on.kind === 'event' ? wait.on.event : -1;
+    const recordStep = latestRecord(path, event, waitStep);
+    if (recordStep === undefined || need.first > waitStep) continue;
+    const record = innermost(path, recordStep, 'before');
+    const waiting = innermost(path, waitStep, 'before');
+    if (!record || !callOf(holder(record)) || (waiting && holder(waiting) === holder(record))) continue;
+    for (const target of spotsOf(path, need.first, 'after'))
+      if (target.activation === record.activation && holder(target) !== holder(record))
+        fixes.push({
+          title: 'Record the event after the work that it should cover',
+          edits: [remove(record.module, record.links.at(-1)!), put(target, [sourceOf(record)])],
+        });
+  }
+  return fixes;
+}
+
+/** The missing record after the work that the wait is for, or the wait moved behind a record that comes later. */
+export function unrecordedFixes(path: LoweredPath, hazard: UnrecordedWait, all: readonly Hazard[]): Candidate[] {
+  const fixes: Candidate[] = [];
+  const waitStep = path.program.steps[hazard.wait];
+  const waiting = waitStep?.kind === 'wait' ? waitStep.stream : undefined;
+  const wait = innermost(path, hazard.wait, 'before');
+  const later = path.program.steps.findIndex(
+    (step, i) => i > hazard.wait && step.kind === 'record' && step.event === hazard.event,
+  );
+  const record = later < 0 ? undefined : innermost(path, later, 'after');
+  if (wait && record && record.activation === wait.activation && callOf(holder(wait)))
+    for (let spot: Spot | undefined = record; spot; spot = outside(spot))
+      fixes.push({
+        title: 'Move the wait behind the record',
+        edits: [remove(wait.module, wait.links.at(-1)!), put(spot, [sourceOf(wait)])],
+      });
+  for (const other of all) {
+    const need = needOf({ hazard: other } as Parameters<typeof needOf>[0]);
+    if (!need || need.first > hazard.wait || need.second < hazard.wait) continue;
+    if (waiting !== undefined && need.consumer !== waiting) continue;
+    for (const spot of spotsOf(path, need.first, 'after')) {
+      const event = expressionsAt(spot, { kind: 'event', event: hazard.event })[0];
+      if (!event) continue;
+      const producer = streamAt(spot, need.producer) ?? currentStream(spot);
+      fixes.push({
+        title: `Record \`${event}\` on ${spoken(producer)} before the wait`,
+        edits: withImports(spot, [put(spot, [`${event}.record(${producer})`])]),
+      });
+    }
+  }
+  return fixes;
+}
+
+function latestRecord(path: LoweredPath, event: EventId, before: StepIndex): StepIndex | undefined {
+  for (let i = before - 1; i >= 0; i--) {
+    const step = path.program.steps[i]!;
+    if (step.kind === 'record' && step.event === event) return i;
+  }
+  return undefined;
+}
+
+function innermost(path: LoweredPath, at: StepIndex, side: Spot['side']): Spot | undefined {
+  const depth = originOf(path.program, at)?.frames.length ?? 0;
+  return depth ? spotOf(path, at, depth - 1, side) : undefined;
+}
+
+/** The statement of the step in each frame, innermost first, and around the `with` blocks that hold it. */
+function* spotsOf(path: LoweredPath, at: StepIndex, side: Spot['side']): Generator<Spot> {
+  const depth = originOf(path.program, at)?.frames.length ?? 0;
+  for (let frame = depth - 1; frame >= 0; frame--)
+    for (let spot = spotOf(path, at, frame, side); spot; spot = outside(spot)) yield spot;
+}
+
+/** The call that is all of the statement. */
+function callOf(statement: Statement): Call | undefined {
+  return statement.kind === 'ExpressionStatement' && statement.value.kind === 'Call' ? statement.value : undefined;
+}
+
+function sourceOf(spot: Spot): string {
+  const statement = holder(spot);
+  return spot.module.text.slice(statement.start, statement.end);
+}
