@@ -1,8 +1,21 @@
 /**
  * The source pipeline: texts → syntax → stream programs → hazards → findings with fixes. Used alike by the language
  * server and the command line, so that the same program gets the same findings from both.
+ *
+ * Here is only how the parts are put together and what is kept between two checks. An internal fault of one part becomes
+ * a problem of the file at hand and never stops the rest.
  */
+import { LineMap, type Range } from './base/text.ts';
+import { findHazards } from './hazards/find.ts';
+import type { Hazard } from './hazards/hazard.ts';
+import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
+import type { Module } from './python/ast.ts';
+import type { PythonParser } from './python/parse.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
+import { verifiedFixes } from './rules/fixes/verify.ts';
+import { keepLastGood, type Shown } from './rules/last-good.ts';
+import { type ExaminedEntry, type Place, type Report, report } from './rules/report.ts';
+import { silenceIn } from './rules/silence.ts';
 
 export interface SourceFile {
   /** Key of the file in findings: an absolute path or a URI. */
@@ -26,4 +39,165 @@ export interface SourceChecker {
   check(files: readonly SourceFile[], options: CheckOptions): CheckResult;
   /** Fixes of one finding of the last check, best first. Only fixes that remove the finding and add none. */
   fixesFor(finding: Finding): readonly Fix[];
+}
+
+/** core/lower's entry point: the stream programs of a set of modules. */
+export type Lower = (modules: readonly Module[]) => readonly LoweredEntry[];
+
+interface ParsedFile {
+  readonly text: string;
+  readonly module: Module;
+  readonly lines: LineMap;
+}
+
+export function createSourceChecker(parser: PythonParser, lower: Lower = () => []): SourceChecker {
+  return new Checker(parser, lower);
+}
+
+class Checker implements SourceChecker {
+  readonly #parser: PythonParser;
+  readonly #lower: Lower;
+  #parsed = new Map<string, ParsedFile>();
+  #shown = new Map<string, Shown>();
+  #reports = new Map<string, Report>();
+  #files: readonly SourceFile[] = [];
+  readonly #hazards = new WeakMap<LoweredPath, readonly Hazard[]>();
+
+  constructor(parser: PythonParser, lower: Lower) {
+    this.#parser = parser;
+    this.#lower = lower;
+  }
+
+  check(files: readonly SourceFile[], options: CheckOptions): CheckResult {
+    const parsed = new Map<string, ParsedFile>();
+    for (const { file, text } of files) parsed.set(file, this.#parse(file, text));
+    this.#parsed = parsed;
+    this.#files = files;
+    const { reports, problems } = this.#analyse([...parsed.values()].map(({ module }) => module));
+    this.#reports = new Map();
+    const byFile = new Map<string, Finding[]>();
+    for (const found of reports) {
+      const finding = this.#finding(found);
+      if (!finding) continue;
+      this.#reports.set(keyOfFinding(finding), found);
+      const list = byFile.get(found.file);
+      if (list) list.push(finding);
+      else byFile.set(found.file, [finding]);
+    }
+    const shown = new Map<string, Shown>();
+    const findings: Finding[] = [];
+    for (const file of [...parsed.keys()].sort(compareText)) {
+      const { module } = parsed.get(file)!;
+      const silence = silenceIn(module.text);
+      const all = keepLastGood(this.#shown.get(file), module, byFile.get(file) ?? [])
+        .filter((finding) => !silence.covers(finding.range.start.line, finding.code))
+        .sort(compareFindings);
+      shown.set(file, { module, findings: all });
+      findings.push(...all);
+    }
+    this.#shown = shown;
+    if (!options.fixes) return { findings, problems };
+    return { findings: findings.map((finding) => ({ ...finding, fixes: this.fixesFor(finding) })), problems };
+  }
+
+  fixesFor(finding: Finding): readonly Fix[] {
+    const found = this.#reports.get(keyOfFinding(finding));
+    if (!found) return [];
+    try {
+      return verifiedFixes(found, {
+        files: this.#files,
+        hazardsOf: (path) => this.#examine(path),
+        analyse: (files) => this.#analyse(files.map(({ file, text }) => this.#parse(file, text).module)).reports,
+      });
+    } catch {
+      // A fix that cannot be worked out is not offered.
+      return [];
+    }
+  }
+
+  #parse(file: string, text: string): ParsedFile {
+    const known = this.#parsed.get(file);
+    if (known && known.text === text) return known;
+    return { text, module: this.#parser.parse(file, text), lines: new LineMap(text) };
+  }
+
+  #analyse(modules: readonly Module[]): { reports: Report[]; problems: Problem[] } {
+    const problems: Problem[] = [];
+    const examined: ExaminedEntry[] = [];
+    for (const entry of this.#lowerAll(modules, problems)) {
+      try {
+        examined.push({ entry, hazards: entry.paths.map((path) => this.#examine(path)) });
+      } catch (error) {
+        problems.push({ file: entry.file, message: `${entry.name} could not be analysed: ${messageOf(error)}` });
+      }
+    }
+    return { reports: report(examined), problems };
+  }
+
+  #lowerAll(modules: readonly Module[], problems: Problem[]): readonly LoweredEntry[] {
+    try {
+      return this.#lower(modules);
+    } catch (error) {
+      if (modules.length === 1) {
+        problems.push({ file: modules[0]!.file, message: `could not be analysed: ${messageOf(error)}` });
+        return [];
+      }
+      // Without its neighbours each file still gets its own findings.
+      return modules.flatMap((module) => this.#lowerAll([module], problems));
+    }
+  }
+
+  #examine(path: LoweredPath): readonly Hazard[] {
+    let hazards = this.#hazards.get(path);
+    if (!hazards) {
+      hazards = findHazards(path.program);
+      this.#hazards.set(path, hazards);
+    }
+    return hazards;
+  }
+
+  #finding(found: Report): Finding | undefined {
+    const range = this.#range(found);
+    if (!range) return undefined;
+    return {
+      file: found.file,
+      range,
+      code: found.code,
+      severity: found.severity,
+      certainty: found.certainty,
+      message: found.message,
+      related: found.related.flatMap((place) => {
+        const where = this.#range(place);
+        return where ? [{ file: place.file, range: where, message: place.message }] : [];
+      }),
+      fixes: [],
+    };
+  }
+
+  #range({ file, start, end }: Place): Range | undefined {
+    const lines = this.#parsed.get(file)?.lines;
+    return lines && { start: lines.position(start), end: lines.position(end) };
+  }
+}
+
+function keyOfFinding({ file, code, range: { start, end } }: Finding): string {
+  return `${code}:${start.line}:${start.character}:${end.line}:${end.character}:${file}`;
+}
+
+function compareFindings(a: Finding, b: Finding): number {
+  return (
+    a.range.start.line - b.range.start.line ||
+    a.range.start.character - b.range.start.character ||
+    a.range.end.line - b.range.end.line ||
+    a.range.end.character - b.range.end.character ||
+    compareText(a.code, b.code)
+  );
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
