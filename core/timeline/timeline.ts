@@ -89,7 +89,7 @@ function boundsOf(trace: Trace, hazards: readonly TraceHazard[]): View {
   return { start, end: Math.max(end, start + 1000) };
 }
 
-/** Slots go by first use; the default stream of the first device takes 0. */
+/** Slots go by the first kernel or copy; the default stream of the first device takes 0. */
 function streamSlots(trace: Trace): Int32Array {
   const first = new Float64Array(trace.streams.length).fill(Number.POSITIVE_INFINITY);
   const see = (stream: number, time: number): void => {
@@ -97,8 +97,13 @@ function streamSlots(trace: Trace): Int32Array {
   };
   const { deviceSlices: slices, marks, blocks } = trace;
   for (let i = 0; i < slices.length; i++) see(slices.stream[i]!, slices.start[i]!);
-  for (let i = 0; i < marks.length; i++) see(marks.stream[i]!, marks.hostTime[i]!);
-  for (let i = 0; i < blocks.length; i++) see(blocks.stream[i]!, blocks.allocated[i]!);
+  // Streams on which nothing ran come after: by their first mark or block.
+  const ran = first.map((time) => (Number.isFinite(time) ? 1 : 0));
+  const late = (stream: number, time: number): void => {
+    if (ran[stream] === 0) see(stream, time + Number.MAX_SAFE_INTEGER / 2);
+  };
+  for (let i = 0; i < marks.length; i++) late(marks.stream[i]!, marks.hostTime[i]!);
+  for (let i = 0; i < blocks.length; i++) late(blocks.stream[i]!, blocks.allocated[i]!);
   const order = trace.streams.map((_, stream) => stream);
   const main = trace.streams.findIndex((stream) => stream.isDefault);
   order.sort((a, b) => Number(b === main) - Number(a === main) || compareTimes(first[a]!, first[b]!) || a - b);

@@ -24,12 +24,12 @@ const units: readonly TimeUnit[] = [
   { name: 's', nanoseconds: 1e9 },
 ];
 
-/** The unit in which the extent has one to four digits before the point. */
+/** The unit in which a time has one to four digits before the point, and not more than 5 000 of it. */
 export function unitFor(nanoseconds: number): TimeUnit {
   const size = Math.abs(nanoseconds);
   if (size < 1e3) return units[0]!;
-  if (size < 1e7) return units[1]!;
-  if (size < 1e10) return units[2]!;
+  if (size < 5e6) return units[1]!;
+  if (size < 5e9) return units[2]!;
   return units[3]!;
 }
 

@@ -8,7 +8,7 @@ import { createServer, type Server } from 'node:http';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { build } from 'esbuild';
+import { build, type Plugin } from 'esbuild';
 import { type Browser, chromium, type Page } from 'playwright-core';
 import { page as html } from '../../webview/page.ts';
 
@@ -17,7 +17,8 @@ const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../..')
 export const executable = process.env.CHROMIUM ?? '/usr/bin/chromium';
 export const hasChromium = existsSync(executable);
 
-export async function buildBundles(): Promise<string> {
+/** With `judge`, the worker's judge is the module at this path in place of the engine. */
+export async function buildBundles(judge?: string): Promise<string> {
   const folder = mkdtempSync(path.join(tmpdir(), 'raceline-webview-'));
   await build({
     entryPoints: {
@@ -30,8 +31,18 @@ export async function buildBundles(): Promise<string> {
     target: 'chrome120',
     outdir: folder,
     logLevel: 'warning',
+    plugins: judge === undefined ? [] : [instead(/judge(Trace)?\.ts$/, path.join(root, judge))],
   });
   return folder;
+}
+
+function instead(filter: RegExp, file: string): Plugin {
+  return {
+    name: 'instead',
+    setup(build) {
+      build.onResolve({ filter }, () => ({ path: file }));
+    },
+  };
 }
 
 export interface Site {

@@ -100,7 +100,7 @@ export function prefetchScene(): string {
     alloc(x, t + 2, scene.copy, 'x', 16, base + places[i]! * 0x1000000, 28);
     op(`copy ${i}`, t + 3, 25, scene.copy, 'to', 14, [[x, 16, 'w']], [[copies[i]!, copies[i]! + 335, 'Memcpy HtoD']], 'h2d');
     record(`ready ${i}`, t + 32, 1 + 2 * i, scene.copy, 15);
-    wait(t + 40, 1 + 2 * i, scene.compute, 17, gemms[i]! - 1, i === 0 ? 313 : i === 1 ? 0 : 0);
+    wait(t + 40, 1 + 2 * i, scene.compute, 17, gemms[i]! - 1, i === 0 ? 237 : 0);
     alloc(y, t + 44, scene.compute, 'y', 32, base + 0x20000000, 18);
     op(`mm ${i}`, t + 46, 20, scene.compute, 'mm', 18, [[x, 16, 'r'], [weights, 32, 'r'], [y, 32, 'w']], [
       [gemms[i]!, gemms[i]! + 378, 'gemm'],
@@ -124,7 +124,7 @@ export function prefetchScene(): string {
   );
   calls.sort((a, b) => a.at - b.at).forEach((entry, n) => entry.write(n));
   for (const write of [...slices, ...ends]) write();
-  writer.end(6200 * microsecond, 'ok');
+  writer.end(2140 * microsecond, 'ok');
   return writer.take();
 }
 
