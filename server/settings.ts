@@ -36,6 +36,8 @@ export function readSettings(section: unknown, fallback: Settings = defaults): S
 export class SettingsSource {
   readonly #connection: Connection;
   readonly #asks: boolean;
+  /** What the client gave at the start; a setting that is taken back falls to it. */
+  readonly #initial: Settings;
   #base: Settings;
   readonly #perResource = new Map<string, Settings>();
   readonly #pending = new Map<string, Promise<void>>();
@@ -43,7 +45,8 @@ export class SettingsSource {
   constructor(connection: Connection, asks: boolean, initial: unknown) {
     this.#connection = connection;
     this.#asks = asks;
-    this.#base = readSettings(initial);
+    this.#initial = readSettings(initial);
+    this.#base = this.#initial;
   }
 
   /** What is known now; the settings of a resource that was not asked for yet are those of the workspace. */
@@ -78,7 +81,7 @@ export class SettingsSource {
   async loadWorkspace(): Promise<void> {
     if (!this.#asks) return;
     try {
-      this.#base = readSettings(await this.#connection.workspace.getConfiguration('raceline'), this.#base);
+      this.#base = readSettings(await this.#connection.workspace.getConfiguration('raceline'), this.#initial);
     } catch (error) {
       this.#connection.console.warn(`No settings for the workspace: ${String(error)}`);
     }
@@ -89,7 +92,7 @@ export class SettingsSource {
     this.#perResource.clear();
     if (!this.#asks) {
       const section = (pushed as { raceline?: unknown } | undefined)?.raceline ?? pushed;
-      this.#base = readSettings(section, this.#base);
+      this.#base = readSettings(section, this.#initial);
       return;
     }
     await this.loadWorkspace();

@@ -120,7 +120,14 @@ export class Client {
     this.#child = spawn(process.execPath, command, { stdio: 'pipe' });
     this.#child.stdout.on('data', (chunk: Buffer) => this.#read(chunk));
     this.#child.stderr.on('data', (chunk: Buffer) => this.log.push(chunk.toString()));
-    this.exited = new Promise((resolve) => this.#child.on('exit', (code) => resolve(code)));
+    this.exited = new Promise((resolve) =>
+      this.#child.on('close', (code) => {
+        for (const { reject } of this.#waiting.values())
+          reject(new Error(`the server ended with ${code}: ${this.log}`));
+        this.#waiting.clear();
+        resolve(code);
+      }),
+    );
   }
 
   /** Starts a server that was not greeted yet. */

@@ -1,0 +1,34 @@
+/** The custom editor, run findings, previews. What the page draws is looked at in ui.mjs. */
+import assert from 'node:assert/strict';
+import * as vscode from 'vscode';
+import { closeAll, customTabs, eventually, findings, inWorkspace, show } from './harness.ts';
+
+describe('the timeline', () => {
+  afterEach(closeAll);
+
+  it('opens a trace by default, and shows the hazards of the run as findings of their own', async () => {
+    const trace = inWorkspace('recorded.raceline');
+    await vscode.commands.executeCommand('vscode.open', trace);
+    await eventually(
+      () => customTabs().find((tab) => tab.viewType === 'raceline.timeline' && tab.uri.path === trace.path),
+      'a timeline tab',
+    );
+    const source = inWorkspace('racy.py');
+    const finding = await eventually(() => findings(source, 'raceline run')[0], 'a finding of the run');
+    assert.match(finding.message, /\((confirmed in this run|latent: possible, not seen in this run)\)$/);
+    assert.equal(finding.range.start.line, 10);
+    await vscode.commands.executeCommand('raceline.clearRunFindings');
+    await eventually(() => findings(source, 'raceline run').length === 0, 'no finding of the run');
+  });
+
+  it('shows the preview of the function under the cursor', async () => {
+    const editor = await show('racy.py');
+    editor.selection = new vscode.Selection(8, 0, 8, 0);
+    await vscode.commands.executeCommand('raceline.previewFunction');
+    const tab = await eventually(() => customTabs()[0], 'a timeline tab');
+    assert.equal(tab.viewType, 'raceline.timeline');
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(tab.uri));
+    assert.equal(JSON.parse(text.split('\n')[0]!).mode, 'builtin');
+    assert.match(tab.uri.path, /racy-score\.raceline$/);
+  });
+});
