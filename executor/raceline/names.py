@@ -18,14 +18,17 @@ class Names:
         self._counts = {}
         self._keep = []
 
-    def target(self, code, lasti):
-        """The name for the expression that `code` is executing at byte offset `lasti`; None: it has none."""
+    def target(self, code, lasti, count=True):
+        """The name for the expression that `code` is executing at byte offset `lasti`; None: it has none.
+
+        With `count` the elements of a comprehension are numbered as they come.
+        """
         key = (id(code), lasti)
         if key not in self._targets:
             self._keep.append(code)
             self._targets[key] = self._find(code, lasti)
         name = self._targets[key]
-        if name is None or not name.endswith("[…]"):
+        if name is None or not count or not name.endswith("[…]"):
             return name
         count = self._counts.get(key, 0)
         self._counts[key] = count + 1

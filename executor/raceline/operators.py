@@ -26,7 +26,7 @@ OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bern
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective")
+    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins")
 
     def __init__(self, func):
         schema = func._schema
@@ -58,9 +58,13 @@ class Plan:
             self.kind = "view"
         else:
             self.kind = "op"
-        # Filled by the recorder: the string id of the name; whether the operator needs scratch memory of its own.
+        # Filled by the recorder: the string id of the name; how often to look for scratch memory of its own.
         self.label = None
-        self.scratch = False
+        self.scratch = 0
+        self.quiet = self.kind in ("view", "metadata", "record_stream")
+        # "result": it makes pinned memory; "asked": it does when its argument says so.
+        self.pins = "result" if self.base == "_pin_memory" else "asked" if any(a.name == "pin_memory" for a in schema.arguments) else None
+        self.copies = self.base in ("copy_", "_to_copy")
         self.collective = schema.name.startswith(("c10d::", "_c10d_functional::"))
 
     def arguments(self, args, kwargs):

@@ -61,6 +61,14 @@ class Recording:
         if got is not None:
             self.file.append(f'{{"k":"stream","id":{got},"name":{self.file.string(name)}}}')
 
+    def stream_by_number(self, device, number):
+        """A stream that only the profiler knows (inside a graph, of a library): declared without a handle."""
+        with self.file.lock:
+            ident = len(self._streams)
+            self.file.append(f'{{"k":"stream","id":{ident},"device":{device},"num":{number}}}')
+            self._streams[(device, f"number {number}")] = ident
+            return ident
+
     @property
     def stream_keys(self):
         return dict(self._streams)

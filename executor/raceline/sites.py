@@ -33,17 +33,24 @@ class Sites:
 
     def here(self, depth=1):
         """The site of the innermost frame of the program, `depth` frames above the caller; None: no such frame."""
+        return self.look(depth + 1)[0]
+
+    def look(self, depth=1):
+        """(site, what the program calls the value of the executing expression), either may be None."""
         frame = sys._getframe(depth + 1)
         user = self._user
         key = []
         left = MAX_FRAMES
         wanted = MAX_USER_FRAMES
+        between = 0
         while frame is not None and left:
             code = frame.f_code
             known = user.get(id(code))
             if known is None:
                 known = self._learn(code)
-            if known:
+            if known is False and not key:
+                between += 1
+            elif known:
                 key.append(id(code))
                 key.append(frame.f_lasti)
                 wanted -= 1
@@ -52,12 +59,15 @@ class Sites:
             frame = frame.f_back
             left -= 1
         if not key:
-            return None
+            return None, None
         key = tuple(key)
-        site = self._chains.get(key)
-        if site is None:
-            site = self._chains[key] = self._declare(sys._getframe(depth + 1))
-        return site
+        got = self._chains.get(key)
+        if got is None:
+            start = sys._getframe(depth + 1)
+            found = self.caller(depth + 1)
+            got = self._chains[key] = (self._declare(start), found and self.names.target(*found, count=False))
+        # Deep inside a module's call the value that is assigned in the end is another one.
+        return got if between <= 1 else (got[0], None)
 
     def caller(self, depth=1):
         """(code, f_lasti) of the innermost frame of the program, or None."""
@@ -81,22 +91,24 @@ class Sites:
         """Whether the frame `depth` above the caller is the program's own (and not torch's)."""
         code = sys._getframe(depth + 1).f_code
         known = self._user.get(id(code))
-        return self._learn(code) if known is None else known
+        return bool(self._learn(code) if known is None else known)
 
     def _learn(self, code):
-        name = code.co_filename
-        user = True
-        if name.startswith("<frozen") or name.startswith(HERE):
-            user = False
-        else:
-            full = os.path.abspath(name)
-            if any(full.startswith(p) for p in self._torch):
-                user = False
-            elif "site-packages" not in full and "dist-packages" not in full:
-                user = not any(full.startswith(p) for p in self._standard)
         self._keep.append(code)  # its id is the key, so it must not be handed out again
-        self._user[id(code)] = user
+        name = code.co_filename
+        # True: the program's; False: torch's or the standard library's; 0: this package's.
+        user = self._user[id(code)] = 0 if os.path.abspath(name).startswith(HERE) else self._is_user(name)
         return user
+
+    def _is_user(self, name):
+        full = os.path.abspath(name)
+        if name.startswith("<frozen") or full.startswith(HERE):
+            return False
+        if any(full.startswith(p) for p in self._torch):
+            return False
+        if "site-packages" in full or "dist-packages" in full:
+            return True
+        return not any(full.startswith(p) for p in self._standard)
 
     def _declare(self, frame):
         chain = []
@@ -106,6 +118,14 @@ class Sites:
                 chain.append((frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name))
             frame = frame.f_back
             left -= 1
+        return self._intern(chain)
+
+    def of_frames(self, frames):
+        """The site of recorded frames, innermost first, as (file, line, function); None: none is the program's."""
+        chain = [row for row in frames if self._is_user(row[0])][:MAX_USER_FRAMES]
+        return self._intern(chain) if chain else None
+
+    def _intern(self, chain):
         up = None
         with self._file.lock:
             for name, line, function in reversed(chain):

@@ -1,0 +1,223 @@
+"""The program's own calls of torch.cuda, patched: what was meant, how long the host waited, what calls no callback.
+
+A wait on an event that was never recorded reaches no callback, a query never does; `implicit` on a step is the absence of a
+patched call that the program's own code made.
+"""
+import time
+
+import torch
+
+now = time.time_ns
+
+
+class Calls:
+    def __init__(self, session):
+        self._session = session
+        self._recording = session.recording
+        self._local = session.local
+        self._sites = session.recording.sites
+
+    def install(self):
+        self._events()
+        self._streams()
+        self._graphs()
+        self._autograd()
+        self._rest()
+
+    def _body(self, stream):
+        return self._session.stream_of(stream.cuda_stream, stream.device_index)
+
+    def _event_id(self, event):
+        """The id of an event object: that of its handle, or its own until it is first recorded."""
+        known = self._session.callbacks.events.get(event.cuda_event)
+        if known is None:
+            known = event.__dict__.get("_raceline_event")
+            if known is None:
+                known = event.__dict__["_raceline_event"] = self._recording.new_event()
+        return known
+
+    def _events(self):
+        session, recording, local = self._session, self._recording, self._local
+        events = session.callbacks.events
+        full = session.level == "full"
+        Event = torch.cuda.Event
+        plain_record, plain_wait, plain_query = Event.record, Event.wait, Event.query
+
+        def record(event, stream=None):
+            local.naming = event.__dict__.get("_raceline_event")
+            local.intent += 1
+            try:
+                plain_record(event, stream)
+            finally:
+                local.intent -= 1
+                local.naming = None
+            if not full:
+                stream = torch.cuda.current_stream() if stream is None else stream
+                recording.step("record", f',"e":{self._event_id(event)},"st":{self._body(stream)}')
+
+        def wait(event, stream=None):
+            if full and event.cuda_event:
+                local.intent += 1
+                try:
+                    plain_wait(event, stream)
+                finally:
+                    local.intent -= 1
+                return
+            plain_wait(event, stream)
+            stream = torch.cuda.current_stream() if stream is None else stream
+            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._body(stream)}')
+
+        def query(event):
+            done = plain_query(event)
+            if done and event.cuda_event in events:
+                recording.step("poll", f',"on":"event","e":{events[event.cuda_event]}')
+            return done
+
+        Event.record, Event.wait, Event.query = record, wait, query
+        Event.synchronize = self._waiting(Event.synchronize, lambda event: f',"on":"event","e":{self._event_id(event)}' if event.cuda_event else None)
+
+    def _waiting(self, plain, body_of):
+        """A host wait with how long it took; the callback inside it says only that it was called."""
+        session, recording, local, sites = self._session, self._recording, self._local, self._sites
+
+        def call(*args, **kwargs):
+            if local.sync is not None or session.quiet:
+                return plain(*args, **kwargs)
+            start = now()
+            local.sync = []
+            try:
+                return plain(*args, **kwargs)
+            finally:
+                bodies, local.sync = local.sync, None
+                if session.level != "full":
+                    bodies = [body_of(*args, **kwargs)]
+                implicit = "" if sites.calls_directly() else ',"implicit":true'
+                for body in bodies:
+                    if body is not None:
+                        recording.step("sync", f'{body},"d":{now() - start}{implicit}', time=start - session.start_ns)
+
+        return call
+
+    def _streams(self):
+        session, recording, local, sites = self._session, self._recording, self._local, self._sites
+        Stream = torch.cuda.Stream
+        plain_new, plain_query, plain_wait_stream = Stream.__new__, Stream.query, Stream.wait_stream
+
+        def new(cls, device=None, priority=0, **kwargs):
+            stream = plain_new(cls, device, priority, **kwargs)
+            if "stream_id" not in kwargs:
+                session.know_stream(stream.cuda_stream, stream.device_index, sites.target())
+            return stream
+
+        def query(stream):
+            done = plain_query(stream)
+            if done:
+                recording.step("poll", f',"on":"stream","st":{self._body(stream)}')
+            return done
+
+        def wait_stream(stream, other):
+            local.intent += 1
+            try:
+                plain_wait_stream(stream, other)
+            finally:
+                local.intent -= 1
+
+        Stream.__new__, Stream.query, Stream.wait_stream = new, query, wait_stream
+        Stream.synchronize = self._waiting(Stream.synchronize, lambda stream: f',"on":"stream","st":{self._body(stream)}')
+
+        def device(index=None):
+            index = torch.cuda._utils._get_device_index(index, optional=True)
+            return f',"on":"device","device":{index}'
+
+        torch.cuda.synchronize = self._waiting(torch.cuda.synchronize, device)
+
+    def _graphs(self):
+        session, recording = self._session, self._recording
+        Graph = torch.cuda.CUDAGraph
+        begin, end, replay = Graph.capture_begin, Graph.capture_end, Graph.replay
+
+        def graph_id(graph):
+            ident = graph.__dict__.get("_raceline_graph")
+            if ident is None:
+                ident = graph.__dict__["_raceline_graph"] = recording.new_graph()
+            return ident
+
+        def capture_begin(graph, *args, **kwargs):
+            begin(graph, *args, **kwargs)
+            graph.__dict__.pop("_raceline_graph", None)  # a second capture makes another graph
+            recording.step("capture", f',"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}')
+
+        def capture_end(graph, *args, **kwargs):
+            end(graph, *args, **kwargs)
+            recording.step("captureEnd", f',"g":{graph_id(graph)}')
+
+        def replayed(graph, *args, **kwargs):
+            start = now()
+            replay(graph, *args, **kwargs)
+            after = now()
+            n = recording.step("replay", f',"d":{after - start},"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}', time=start - session.start_ns)
+            session.launched(start, after, n)
+
+        Graph.capture_begin, Graph.capture_end, Graph.replay = capture_begin, capture_end, replayed
+
+    def _autograd(self):
+        session, recording = self._session, self._recording
+
+        def wrap(plain):
+            def call(*args, **kwargs):
+                key = object()
+                before = recording.fallback_site
+                recording.fallback_site = recording.sites.here()
+                recording.lend_thread(key)
+                session.backward += 1
+                try:
+                    return plain(*args, **kwargs)
+                finally:
+                    session.backward -= 1
+                    recording.unlend_thread(key)
+                    recording.fallback_site = before
+
+            return call
+
+        torch.autograd.backward = wrap(torch.autograd.backward)
+        torch.autograd.grad = wrap(torch.autograd.grad)
+
+    def _rest(self):
+        session, recording = self._session, self._recording
+        limit = recording.file.limit
+        if session.level != "full":
+            return
+        if hasattr(torch.cuda, "_sleep"):
+            sleep = torch.cuda._sleep
+            label = recording.file.string("torch.cuda._sleep")
+
+            def spin(cycles):
+                start = now()
+                sleep(cycles)
+                after = now()
+                n = recording.step("op", f',"d":{after - start},"st":{self._body(torch.cuda.current_stream())},"name":{label},"acc":[]', time=start - session.start_ns)
+                session.launched(start, after, n)
+
+            torch.cuda._sleep = spin
+        if hasattr(torch, "compile"):
+            compile_ = torch.compile
+
+            def compiled(*args, **kwargs):
+                limit("torch.compile is skipped: under a recording compiled functions run operator by operator.")
+                return compile_(*args, **kwargs)
+
+            torch.compile = compiled
+        tolist, numpy = torch.Tensor.tolist, torch.Tensor.numpy
+        blocks = session.blocks
+
+        def to_list(tensor):
+            if blocks.pinned:
+                blocks.host_access(tensor, "r")
+            return tolist(tensor)
+
+        def to_numpy(tensor, *args, **kwargs):
+            if blocks.pinned and tensor.device.type == "cpu" and tensor.untyped_storage().data_ptr() in blocks.pinned:
+                limit("What NumPy does with a pinned tensor's memory is not seen.")
+            return numpy(tensor, *args, **kwargs)
+
+        torch.Tensor.tolist, torch.Tensor.numpy = to_list, to_numpy

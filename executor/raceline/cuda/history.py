@@ -1,0 +1,74 @@
+"""The allocator's own history: when a block that record_stream held back became free again; at the timeline level also
+every allocation, since no operator is watched there.
+"""
+import collections
+
+import torch
+
+MOST_ENTRIES = 1_000_000
+
+
+class History:
+    def __init__(self, session):
+        self._session = session
+        self._sites = False
+        self._running = False
+
+    def start(self, sites):
+        self._sites = sites
+        torch.cuda.memory._record_memory_history("all", context="all" if sites else None, stacks="python", max_entries=MOST_ENTRIES)
+        self._running = True
+
+    def finish(self):
+        if not self._running:
+            return
+        self._running = False
+        devices = torch.cuda.memory._snapshot()["device_traces"]
+        torch.cuda.memory._record_memory_history(enabled=None)
+        for device, entries in enumerate(devices):
+            if len(entries) >= MOST_ENTRIES:
+                self._session.recording.file.limit("The allocator's history is longer than what is kept: when held-back blocks came back is not known.")
+            elif self._sites:
+                self._write_all(device, entries)
+            else:
+                self._write_reusable(entries)
+
+    def _write_reusable(self, entries):
+        """Match allocations with ours by order and address; write where the allocator took its time to take a block back."""
+        session = self._session
+        waiting = collections.defaultdict(collections.deque)
+        for address, block in session.blocks.order:
+            waiting[address].append(block)
+        current, requested = {}, {}
+        for index, entry in enumerate(entries):
+            address, action = entry["addr"], entry["action"]
+            if action == "alloc":
+                current[address] = waiting[address].popleft() if waiting[address] else None
+            elif action == "free_requested":
+                requested[address] = index
+            elif action == "free_completed":
+                block = current.get(address)
+                if block is not None and index - requested.get(address, index) > 1 and "time_us" in entry:
+                    session.recording.file.append(f'{{"k":"reusable","b":{block},"t":{entry["time_us"] * 1000 - session.start_ns}}}')
+
+    def _write_all(self, device, entries):
+        session = self._session
+        recording = session.recording
+        blocks = {}
+        for entry in entries:
+            address, action = entry["addr"], entry["action"]
+            time = entry.get("time_us", 0) * 1000 - session.start_ns
+            if action == "alloc":
+                block = blocks[address] = recording.new_block()
+                stream = recording.stream(device, entry.get("stream", 0))
+                recording.alloc(block, address, entry["size"], stream, self._site(entry), time=time)
+            elif action == "free_requested" and address in blocks:
+                recording.step("free", f',"b":{blocks[address]}', self._site(entry), time)
+            elif action == "free_completed" and address in blocks:
+                recording.file.append(f'{{"k":"reusable","b":{blocks.pop(address)},"t":{time}}}')
+        if blocks or entries:
+            recording.file.limit("At this level allocations stand behind the other steps: only their times place them.")
+
+    def _site(self, entry):
+        frames = [(f["filename"], f["line"], f["name"]) for f in entry.get("frames", ())]
+        return self._session.recording.sites.of_frames(frames)

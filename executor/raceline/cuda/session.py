@@ -1,0 +1,207 @@
+"""A recording on the GPU: starts and ends the sources (callbacks, dispatch mode, patched calls, profiler, memory history).
+
+Owns what they share: which stream a handle is, which block an address is, whether a backward pass is running. What is
+written when is decided in the sources.
+"""
+import array
+import contextlib
+import ctypes
+import os
+import threading
+import time
+
+import torch
+
+from raceline.cuda.blocks import Blocks
+from raceline.cuda.callbacks import Callbacks
+from raceline.cuda.calls import Calls
+from raceline.cuda.device_times import DeviceTimes
+from raceline.cuda.history import History
+from raceline.cuda.watch import Watch
+from raceline.host_threads import HostThreads
+from raceline.recording import Recording
+
+# Settings that PyTorch or CUDA read when they start, which is before the program does.
+EARLY_SETTINGS = ("CUDA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING")
+SNAPSHOTS = 200
+
+
+class Local(threading.local):
+    """What each host thread is in the middle of."""
+
+    pending = None  # entries of callbacks inside an operator, or None outside
+    intent = 0  # how many patched calls of the program are active
+    sync = None  # where callbacks leave host waits while a patched call measures them
+    naming = None  # the id that an event has before its first record
+    measure = False
+    base = 0
+    spans = None
+
+
+class Session:
+    def __init__(self, file, sites, start, level):
+        self.start_ns = start
+        self.level = level
+        self.recording = Recording(file, sites, lambda: time.time_ns() - start)
+        self.recording.describe_stream = self._describe_stream
+        self.local = Local()
+        self.plans = {}
+        self.blocks = Blocks(self.recording)
+        self.backward = 0
+        self.quiet = False
+        self.mark = None
+        self.spans = {}
+        self._devices = {}
+        self._snapshots = 0
+        self._runtime = None
+        self._stack = contextlib.ExitStack()
+        self.callbacks = Callbacks(self)
+        self.times = DeviceTimes(self)
+        self.history = History(self)
+        self._settings = {name: os.environ.get(name) for name in EARLY_SETTINGS}
+
+    @property
+    def kernels(self):
+        return self.times.count
+
+    def start(self):
+        recording = self.recording
+        torch.cuda.init()
+        recording.thread()
+        recording.stream(torch.cuda.current_device(), 0)
+        full = self.level == "full"
+        if not full:
+            recording.file.limit("Accesses to memory and waits inside PyTorch are not recorded at this level: races cannot be told.")
+        self.history.start(sites=not full)
+        self.times.start()
+        Calls(self).install()
+        if full:
+            self.callbacks.install(memory=True)
+        HostThreads(recording, self._modes).install()
+        self._stack.enter_context(self._modes())
+
+    def _modes(self):
+        return Watch(self) if self.level == "full" else contextlib.nullcontext()
+
+    def finish(self):
+        """Stop the sources and write what only is known at the end. The program's failure may have taken the GPU with it."""
+        self.quiet = True
+        limit = self.recording.file.limit
+        for step, what in ((self._stack.close, "the dispatch mode"), (self.times.finish, "kernel times"), (self.history.finish, "the allocator's history")):
+            try:
+                step()
+            except Exception as error:
+                limit(f"{what[0].upper()}{what[1:]} could not be read at the end: {type(error).__name__}: {str(error).splitlines()[0] if str(error) else ''}")
+        for name, before in self._settings.items():
+            if os.environ.get(name) != before:
+                limit(f"The program sets {name} itself, after PyTorch has started under the recorder: set it in the shell instead.")
+
+    def end_time(self):
+        return time.time_ns() - self.start_ns
+
+    # Streams
+
+    def stream_of(self, handle, device=None):
+        if device is None:
+            device = self._devices.get(handle)
+            if device is None:
+                device = torch._C._cuda_getDevice()
+        elif handle:
+            self._devices[handle] = device
+        return self.recording.stream(device, handle)
+
+    def know_stream(self, handle, device, name):
+        if handle:
+            self._devices[handle] = device
+        self.recording.name_stream(device, handle, name)
+
+    def _describe_stream(self, device, handle):
+        number = self.stream_number(handle)
+        return "" if number is None else f',"num":{number}'
+
+    def stream_number(self, handle):
+        """The profiler's number of a stream; None when the runtime does not say."""
+        if self._runtime is None:
+            self._runtime = _runtime_library() or False
+        if not self._runtime:
+            return None
+        number = ctypes.c_ulonglong()
+        try:
+            failed = self._runtime.cudaStreamGetId(ctypes.c_void_p(handle), ctypes.byref(number))
+        except AttributeError:  # a runtime older than 12.0
+            return None
+        return None if failed else number.value
+
+    # Memory
+
+    def record_stream(self, block, stream):
+        handle = getattr(stream, "cuda_stream", None)
+        if handle is None:
+            handle = torch.cuda.Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type).cuda_stream
+        self.recording.step("recordStream", f',"b":{block.id},"st":{self.stream_of(handle, stream.device_index)}')
+
+    def keep_gradient(self, block, device):
+        """The engine keeps a gradient that another stream reads (record_stream in C++, which nobody is told of)."""
+        stream = self.stream_of(torch._C._cuda_getCurrentRawStream(device), device)
+        if stream == block.stream or block.kept is not None and stream in block.kept:
+            return
+        block.kept = (block.kept or set()) | {stream}
+        self.recording.step("recordStream", f',"b":{block.id},"st":{stream},"implicit":true')
+
+    def measure_start(self, local):
+        local.measure = True
+        local.base = _allocated()
+
+    def measured(self, local):
+        total = _allocated()
+        size, local.base = total - local.base, total
+        return size
+
+    def outside_allocation(self, address):
+        """Memory that no operator asked for (a storage that is resized or loaded): its size is looked up."""
+        size = 512
+        if self._snapshots < SNAPSHOTS:
+            self._snapshots += 1
+            size = _size_of(address) or size
+        device = torch._C._cuda_getDevice()
+        stream = self.stream_of(torch._C._cuda_getCurrentRawStream(device), device)
+        site, name = self.recording.sites.look()
+        self.blocks.add(address, size, stream, bool(self.backward), site, name, None)
+
+    # Time
+
+    def launched(self, start, end, n):
+        local = self.local
+        spans = local.spans
+        if spans is None:
+            spans = local.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
+        spans.append(start)
+        spans.append(end)
+        spans.append(n)
+
+
+def _allocated():
+    return torch._C._cuda_memoryStats(torch._C._cuda_getDevice())["allocated_bytes"]["all"]["allocated"]
+
+
+def _size_of(address):
+    for segment in torch._C._cuda_memorySnapshot(None)["segments"]:
+        start = segment["address"]
+        if start <= address < start + segment["total_size"]:
+            for block in segment["blocks"]:
+                if start == address:
+                    return block["size"]
+                start += block["size"]
+    return None
+
+
+def _runtime_library():
+    try:
+        with open("/proc/self/maps") as maps:
+            for line in maps:
+                path = line.split()[-1]
+                if "libcudart" in path:
+                    return ctypes.CDLL(path)
+    except OSError:
+        pass
+    return None
