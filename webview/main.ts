@@ -2,6 +2,7 @@
  * The page: builds itself into `#raceline`, says `ready`, and shows what the host sends: nothing yet, a trace on its way,
  * a run, or why there is none. The bytes go straight on to the worker.
  */
+import './timeline.css';
 import { emptyScreen, errorScreen, loadingScreen, type LoadingScreen, type ScreenWishes } from './dom/screens.ts';
 import { makeTheme, type Theme, type ThemeKind } from './draw/theme.ts';
 import { severityOf } from '../core/timeline/findings.ts';

@@ -2,7 +2,7 @@
 import { buildTimeline } from '../core/timeline/timeline.ts';
 import { openTrace } from '../core/trace/index.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
-import { judgeTrace } from './judge.ts';
+import { judgeTrace } from '../core/judgeTrace.ts';
 import type { Run } from './messages.ts';
 
 export type Progress = (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void;

@@ -24,7 +24,6 @@ export async function buildBundles(judge?: string): Promise<string> {
     entryPoints: {
       webview: path.join(root, 'webview/main.ts'),
       worker: path.join(root, 'webview/worker.ts'),
-      'webview-style': path.join(root, 'webview/timeline.css'),
     },
     bundle: true,
     format: 'iife',
@@ -78,7 +77,7 @@ export async function serve(folder: string, script = ''): Promise<Site> {
       send('text/html', text);
     } else if (pathname === '/webview.js') send('text/javascript', `${script}\n${readFileSync(path.join(folder, 'webview.js'), 'utf8')}`);
     else if (pathname === '/worker.js') send('text/javascript', readFileSync(path.join(folder, 'worker.js')));
-    else if (pathname === '/webview.css') send('text/css', readFileSync(path.join(folder, 'webview-style.css')));
+    else if (pathname === '/webview.css') send('text/css', readFileSync(path.join(folder, 'webview.css')));
     else if (pathname === '/trace/0/name' && site.trace) send('text/plain', site.trace.name);
     else if (pathname === '/trace/0' && site.trace) send('application/octet-stream', site.trace.bytes);
     else if (pathname === '/reveal' && request.method === 'POST') {

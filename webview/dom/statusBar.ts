@@ -34,8 +34,9 @@ export function makeStatusBar(help: () => void): StatusBar {
       const value = (words: string, number: string): HTMLElement => element('span', {}, facts.narrow ? '' : `${words} `, element('b', {}, number));
       replace(
         left,
-        value('Cursor', facts.cursor === undefined ? '–' : timeText(facts.cursor)),
-        value('Shown', timeText(facts.shown)),
+        (!facts.narrow || facts.cursor !== undefined) &&
+          value('Cursor', facts.cursor === undefined ? '–' : timeText(facts.cursor)),
+        facts.narrow ? element('span', {}, `${timeText(facts.shown)} shown`) : value('Shown', timeText(facts.shown)),
         !facts.narrow && value('Slices', grouped(facts.slices)),
       );
       const words = [

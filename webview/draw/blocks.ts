@@ -7,7 +7,7 @@ import { rowsOfBlock } from '../../core/timeline/pools.ts';
 import { toX } from '../../core/timeline/view.ts';
 import { sizeText, timeText } from '../../core/timeline/units.ts';
 import { css } from './color.ts';
-import { drawHatch, fitText, fontOf, type Pen, snap, widthOf } from './pen.ts';
+import { drawHatch, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
 import { type Label, pictureOf } from './slices.ts';
 import type { Strips } from './strips.ts';
@@ -92,8 +92,14 @@ function drawBlock(
   ctx.strokeStyle = colors.line;
   if (released - allocated >= 1) {
     ctx.fillStyle = colors.block;
-    ctx.fillRect(allocated, y, Math.max(1, released - allocated - 1), height);
-    if (released - allocated >= 3) ctx.strokeRect(allocated + 0.5, y + 0.5, released - allocated - 2, height - 1);
+    if (released - allocated >= 8 && height >= 8) {
+      roundedRect(pen, allocated + 0.5, y + 0.5, released - allocated - 2, height - 1);
+      ctx.fill();
+      ctx.stroke();
+    } else {
+      ctx.fillRect(allocated, y, Math.max(1, released - allocated - 1), height);
+      if (released - allocated >= 3) ctx.strokeRect(allocated + 0.5, y + 0.5, released - allocated - 2, height - 1);
+    }
   }
   if (reusable - released >= 2) {
     if (reusable - released >= 6 && height >= 6)
@@ -142,7 +148,8 @@ function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels:
   const { trace, timeline, scale } = scene;
   const { y, height } = drawn;
   const left = Math.max(drawn.allocated, scale.left);
-  const end = faultStart(scene, block, drawn.released);
+  const fault = faultOver(scene, block);
+  const end = fault ? Math.min(drawn.released, Math.max(fault.from, left)) : drawn.released;
   const font = fontOf(pen, 11);
   const name = trace.strings[trace.blocks.name[block]!] ?? '';
   const size = sizeText(trace.blocks.size[block]!);
@@ -158,7 +165,7 @@ function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels:
   const label = `held back ${timeText(heldFor)}`;
   const last = trace.blocks.lastUse[block]!;
   const used = last >= 0 ? toX(scale, last) : drawn.reusable;
-  const from = Math.max(drawn.released, scale.left);
+  const from = Math.max(drawn.released, scale.left, fault ? fault.to + 6 : 0);
   const to = Math.min(drawn.reusable, scale.left + scale.width);
   const width = widthOf(pen, label, font) + 16;
   // Beside the mark of the last use, on the roomier side.
@@ -168,15 +175,16 @@ function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels:
   if (place >= 0) labels.push({ text: label, x: place, y: y + height / 2, height, fill: undefined, faded: false });
 }
 
-/** The fault of the selected finding covers the block from here on: its name must end before. */
-function faultStart(scene: Scene, block: number, released: number): number {
+/** What the selected finding draws over a block: the block's own words keep out of it. Undefined: nothing. */
+function faultOver(scene: Scene, block: number): { from: number; to: number } | undefined {
   const hazard = scene.hazards[scene.hazard];
-  if (!hazard || hazard.block < 0 || hazard.start < 0) return released;
+  if (!hazard || hazard.block < 0 || hazard.block === block || hazard.start < 0) return undefined;
   const { blocks } = scene.trace;
   const other = hazard.block;
   const overlap =
     blocks.address[block]! < blocks.address[other]! + blocks.size[other]! &&
     blocks.address[other]! < blocks.address[block]! + blocks.size[block]!;
-  const x = toX(scene.scale, hazard.start);
-  return overlap && x > toX(scene.scale, scene.timeline.blocks.start[block]!) ? Math.min(released, x) : released;
+  const from = toX(scene.scale, hazard.start);
+  if (!overlap || from <= toX(scene.scale, scene.timeline.blocks.start[block]!)) return undefined;
+  return { from, to: toX(scene.scale, Math.max(hazard.end, blocks.lastUse[other]!)) };
 }

@@ -17,7 +17,12 @@ export function drawHeader(pen: Pen, scene: Scene, box: LaneBox, top: number): v
   }
   const { name, note, color } = wordsOf(pen, scene, box);
   drawName(pen, scene, y, box.height, name, note, color, lane.kind === 'unrecorded');
-  drawRule(pen, 0, y + box.height - 1, scene.width, ruleColor(pen, lane.kind === 'host' ? 1 : 0.8));
+  drawBoxRule(pen, scene.measures.header, box, top);
+}
+
+/** The line under a lane. In the lanes themselves it lies below what findings draw between them. */
+export function drawBoxRule(pen: Pen, width: number, box: LaneBox, top: number): void {
+  drawRule(pen, 0, box.y + top + box.height - 1, width, ruleColor(pen, box.lane.kind === 'host' ? 1 : 0.8));
 }
 
 interface HeaderWords {

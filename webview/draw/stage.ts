@@ -10,7 +10,7 @@ import { css } from './color.ts';
 import { drawEdges } from './edges.ts';
 import { drawFaults, drawGuides } from './fault.ts';
 import { drawFindingsLane } from './findings.ts';
-import { drawHeader, drawName } from './headers.ts';
+import { drawBoxRule, drawHeader, drawName } from './headers.ts';
 import { clipped, drawPlate, drawRule, fitText, fontOf, type Pen } from './pen.ts';
 import { lanesTop, type Scene } from './scene.ts';
 import { drawHostLane, drawLabels, drawStreamLane, type Label } from './slices.ts';
@@ -31,7 +31,10 @@ export function drawStage(pen: Pen, scene: Scene, strips: Strips): void {
     drawGrid(pen, scene, ticks, pinned);
     drawGuides(pen, scene, pinned, height - pinned);
     const labels: Label[] = [];
-    for (const box of shown) drawLane(pen, scene, box, top, strips, labels);
+    for (const box of shown) {
+      drawLane(pen, scene, box, top, strips, labels);
+      drawBoxRule(pen, width, box, top);
+    }
     strips.flush(pen);
     drawEdges(pen, scene, top, strongEdges(scene));
     drawLabels(pen, labels);

@@ -232,7 +232,7 @@ function hazardDetails(run: Run, index: number): Details {
   const hazard = run.hazards[index]!;
   const { trace } = run;
   const title = headline(hazard.message);
-  const rest = hazard.message === title || hazard.message === `${title}.` ? [] : [hazard.message];
+  const rest = afterHeadline(hazard.message, title);
   const rows: DetailRow[] = [];
   let heading: string | undefined;
   if (hazard.block >= 0 && hazard.block < trace.blocks.length) {
@@ -260,6 +260,12 @@ function hazardDetails(run: Run, index: number): Details {
     related: hazard.related.map((place) => ({ file: place.file, line: place.line, name: place.message })),
     source: sourceOf(run, { kind: 'hazard', index }),
   };
+}
+
+/** What a message says beyond its headline, as a sentence of its own. */
+function afterHeadline(message: string, title: string): string[] {
+  const rest = message.slice(title.length).replace(/^[.;:,]?\s*/, '');
+  return rest === '' ? [] : [rest[0]!.toUpperCase() + rest.slice(1)];
 }
 
 /** Never "safe": what a run did not show may still happen. */

@@ -72,6 +72,12 @@ export function hazardExtent(run: Run, index: number): View {
     times.push(start, end);
   }
   if (times.length === 0) return run.timeline.bounds;
+  // The way from the release to the last use belongs to it, unless it would make the accesses tiny.
+  const { blocks } = run.trace;
+  const release = blocks.releaseRequested[hazard.block] ?? -1;
+  const last = blocks.lastUse[hazard.block] ?? -1;
+  const length = Math.max(...times) - Math.min(...times);
+  if (release >= 0 && last > release && Math.min(...times) - release < 2 * length) times.push(release, last);
   return { start: Math.min(...times), end: Math.max(...times) };
 }
 
