@@ -4,7 +4,7 @@ import path from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { judgeTrace } from '../core/judgeTrace.ts';
 import { openTrace } from '../core/trace/index.ts';
-import { summarize } from '../core/trace/summary.ts';
+import { summarize, summarizeWaits } from '../core/trace/summary.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 
@@ -56,6 +56,7 @@ function toJson(file: string, opened: Trace, hazards: readonly TraceHazard[], na
       at: hazard.at,
       related: hazard.related,
     })),
+    waits: summarizeWaits(opened),
     problems: opened.problems,
   };
 }

@@ -1,5 +1,5 @@
 /** The part of `raceline trace --format json` that tells of the file itself; hazards are added by whoever finds them. */
-import type { Trace } from './trace.ts';
+import { markKinds, type Trace } from './trace.ts';
 
 export interface TraceSummary {
   readonly version: 1;
@@ -86,4 +86,36 @@ function summarizeStreams(trace: Trace): StreamSummary[] {
     }))
     .filter((stream) => stream.slices > 0 || trace.deviceSlices.length === 0)
     .sort((a, b) => a.device - b.device || a.number - b.number);
+}
+
+/** One wait of a stream and the record that it is bound to. Times in nanoseconds from the start of the trace. */
+export interface WaitSummary {
+  /** The profiler's number of the waiting stream, -1 where the file has none. */
+  readonly stream: number;
+  readonly streamName: string;
+  readonly time: number;
+  /** null: no record, or not known which (`limits` says so). */
+  readonly record: { readonly stream: number; readonly streamName: string; readonly time: number } | null;
+  /** The record is a guess from positions, not recorded. */
+  readonly inferred: boolean;
+}
+
+/** The waits of streams for events, in host order. */
+export function summarizeWaits(trace: Trace): WaitSummary[] {
+  const { marks, streams } = trace;
+  const place = (mark: number) => {
+    const stream = streams[marks.stream[mark]!];
+    return { stream: stream?.number ?? -1, streamName: stream?.name ?? '', time: marks.hostTime[mark]! };
+  };
+  const waits: WaitSummary[] = [];
+  for (let mark = 0; mark < marks.length; mark++) {
+    if (markKinds[marks.kind[mark]!] !== 'wait') continue;
+    const record = marks.other[mark]!;
+    waits.push({
+      ...place(mark),
+      record: record >= 0 ? place(record) : null,
+      inferred: marks.inferred[mark] === 1,
+    });
+  }
+  return waits;
 }
