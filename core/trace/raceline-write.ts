@@ -90,6 +90,19 @@ export class RacelineWriter {
     this.#line({ k: 'thread', id: thread.id, tid: thread.tid, pid: thread.pid, name: this.#named(thread.name) });
   }
 
+  /** A block that was there before the recording. */
+  block(block: {
+    readonly b: number;
+    readonly addr?: string;
+    readonly size?: number;
+    readonly st?: number;
+    readonly name?: string;
+    readonly mem?: 'device' | 'pinned';
+  }): void {
+    const { b, addr, size, st, mem } = block;
+    this.#line({ k: 'block', b, addr, size, st, mem, name: this.#named(block.name) });
+  }
+
   alloc(
     step: StepFields & {
       readonly b: number;

@@ -37,6 +37,7 @@ const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   site: ['id', 'file', 'line', 'fn', 'up'],
   stream: ['id', 'device', 'handle', 'num', 'name', 'default', 'priority'],
   thread: ['id', 'tid', 'pid', 'name'],
+  block: ['b', 'addr', 'size', 'st', 'name', 'mem'],
   alloc: ['n', 't', 'd', 'th', 's', 'b', 'addr', 'size', 'st', 'name', 'mem'],
   free: ['n', 't', 'd', 'th', 's', 'b'],
   reusable: ['b', 't'],
@@ -222,6 +223,9 @@ export class RacelineReader implements FormatReader {
       case 'thread':
         this.#readThread(row);
         break;
+      case 'block':
+        this.#readBlock(row);
+        break;
       case 'reusable':
         this.#readReusable(row);
         break;
@@ -337,6 +341,25 @@ export class RacelineReader implements FormatReader {
     programThreads.push({ name });
     this.#threads.set(id, at);
     return at;
+  }
+
+  /** A block that was there before the recording: it has no allocation. */
+  #readBlock(row: Row): void {
+    const id = this.#id(row, 'b');
+    if (id === undefined) return;
+    if (this.#blocks.has(id)) {
+      this.#duplicate('block', id);
+      return;
+    }
+    const stream = row.st === undefined ? -1 : (this.#stream(row, 'st') ?? -1);
+    this.#newBlock(
+      id,
+      stream,
+      this.#optionalInteger(row, 'size'),
+      this.#address(row, 'addr'),
+      row.mem === 'pinned' ? 'pinned' : 'device',
+      row.name === undefined ? -1 : this.#string(row, 'name'),
+    );
   }
 
   // Steps.
