@@ -10,12 +10,13 @@ import type { Connection, DocumentUri, TextDocuments } from 'vscode-languageserv
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { CheckResult, SourceChecker, SourceFile } from '../core/checkSource.ts';
 import type { PythonParser } from '../core/python/parse.ts';
+import { RelevantFiles } from '../core/relevantFiles.ts';
 import type { Finding, Fix } from '../core/rules/finding.ts';
 import type { ClientSupport } from './client.ts';
 import { fileKey, isPath, UriSpelling } from './convert.ts';
 import type { Engine } from './engine.ts';
 import type { Settings, SettingsSource } from './settings.ts';
-import { isSkipped, readIfRelevant, scanWorkspace } from './workspaceFiles.ts';
+import { isSkipped, readSource, scanWorkspace } from './workspaceFiles.ts';
 
 /** Long enough to join the events of one keystroke, short enough not to be felt. */
 const debounceMilliseconds = 30;
@@ -33,8 +34,9 @@ export class Session {
   readonly uris = new UriSpelling();
   readonly parser: PythonParser;
   readonly checker: SourceChecker;
-  /** Keys of closed files → texts. An open document takes the place of its closed text. */
-  readonly #closed = new Map<string, string>();
+  /** Texts of closed files; an open document takes the place of its closed text. */
+  readonly #texts = new RelevantFiles();
+  #files = 0;
   readonly #fixes = new Map<Finding, readonly Fix[]>();
   /** Versions at which documents were opened: the first content is the opening, not an edit. */
   readonly #openedAs = new Map<string, number>();
@@ -79,12 +81,16 @@ export class Session {
     return this.document(key)?.version ?? null;
   }
 
-  /** Open Python documents and closed helpers, in an order that does not depend on when they were opened. */
+  /** Open Python documents and what matters of the closed files, in an order that does not depend on when they were opened. */
   files(): SourceFile[] {
-    const texts = new Map(this.#closed);
+    const open = new Set<string>();
     for (const document of this.documents.all())
-      if (document.languageId === 'python') texts.set(this.uris.seen(document.uri), document.getText());
-    return [...texts].sort(([a], [b]) => (a < b ? -1 : a > b ? 1 : 0)).map(([file, text]) => ({ file, text }));
+      if (document.languageId === 'python') {
+        const key = this.uris.seen(document.uri);
+        open.add(key);
+        this.#texts.set(key, document.getText());
+      }
+    return this.#texts.select(open);
   }
 
   findings(key: string): readonly Finding[] {
@@ -139,11 +145,12 @@ export class Session {
 
   /** A file changed on disk, or an open one was closed. */
   async diskChanged(key: string): Promise<void> {
-    if (isPath(key) && key.endsWith('.py') && !isSkipped(key, this.#folders)) {
-      const file = await readIfRelevant(key);
-      if (file) this.#closed.set(key, file.text);
-      else this.#closed.delete(key);
-    } else this.#closed.delete(key);
+    // What is open is what the editor says.
+    if (this.document(key)) return;
+    const file = isPath(key) && key.endsWith('.py') && !isSkipped(key, this.#folders) && (await readSource(key));
+    if (this.document(key)) return;
+    if (file) this.#texts.set(key, file.text);
+    else this.#texts.delete(key);
     this.schedule();
   }
 
@@ -158,13 +165,13 @@ export class Session {
     const mine = new AbortController();
     this.#scan = mine;
     const started = performance.now();
-    const { files, seen, notes } = await scanWorkspace(this.#folders, undefined, mine.signal);
+    const { files, seen, streams, notes } = await scanWorkspace(this.#folders, undefined, mine.signal);
     if (mine.signal.aborted) return;
-    this.#closed.clear();
-    for (const file of files) this.#closed.set(file.file, file.text);
+    this.#texts.clear();
+    for (const file of files) this.#texts.set(file.file, file.text);
     for (const note of notes) this.connection.console.warn(note);
     this.connection.console.info(
-      `${seen} Python files in the workspace, ${files.length} mention streams (${Math.round(performance.now() - started)} ms)`,
+      `${seen} Python files in the workspace, ${streams} mention streams (${Math.round(performance.now() - started)} ms)`,
     );
     this.schedule();
   }
@@ -187,7 +194,9 @@ export class Session {
     this.#stale = false;
     const started = performance.now();
     try {
-      this.accept(this.checker.check(this.files(), { fixes: false }));
+      const files = this.files();
+      this.#files = files.length;
+      this.accept(this.checker.check(files, { fixes: false }));
     } catch (error) {
       // The last good findings stay; the next edit tries again.
       this.connection.console.error(`The check failed: ${(error as Error).stack ?? String(error)}`);
@@ -221,7 +230,7 @@ export class Session {
   /** One line for the log and for bug reports. */
   describe(): string {
     const open = this.documents.all().length;
-    return `${open} open documents, ${this.#closed.size} closed helper files, ${this.#result.findings.length} findings, last check ${Math.round(this.#duration)} ms, folders: ${this.#folders.map((folder) => path.basename(folder)).join(', ') || 'none'}`;
+    return `${open} open documents, ${this.#files} files checked, ${this.#result.findings.length} findings, last check ${Math.round(this.#duration)} ms, folders: ${this.#folders.map((folder) => path.basename(folder)).join(', ') || 'none'}`;
   }
 
   private accept(result: CheckResult): void {

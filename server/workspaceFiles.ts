@@ -1,11 +1,11 @@
 /**
- * The closed Python files of the workspace that can matter to an open one: helpers that use streams are followed across
- * files. Reads the disk; knows nothing of the protocol or of Python's syntax. A file without a stream word in its bytes is
- * not kept, since nothing in it can order or race.
+ * The closed Python files of the workspace: helpers are followed across files. Reads the disk; knows nothing of the
+ * protocol or of Python's syntax. Which of the files matter is decided by core/relevantFiles.ts.
  */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { SourceFile } from '../core/checkSource.ts';
+import { mentionsStreams } from '../core/relevantFiles.ts';
 import { type IgnoreRules, parseIgnoreFile } from './ignore.ts';
 
 /** Folders that hold other people's code, caches or build results. A folder with `pyvenv.cfg` is skipped by that. */
@@ -24,26 +24,29 @@ export const skippedFolders: ReadonlySet<string> = new Set([
 export interface Bounds {
   readonly files: number;
   readonly fileBytes: number;
-  readonly totalBytes: number;
+  /** Of files that mention streams. */
+  readonly streamBytes: number;
+  /** Of all others, which matter only where they are imported. */
+  readonly otherBytes: number;
 }
 
-export const defaultBounds: Bounds = { files: 50_000, fileBytes: 2 << 20, totalBytes: 128 << 20 };
-
-const streamWords = ['tream', 'non_blocking', 'async_op', 'cuda.Event', 'CUDAGraph', 'cuda.graph'].map((word) =>
-  Buffer.from(word),
-);
-
-export const mentionsStreams = (bytes: Buffer) => streamWords.some((word) => bytes.includes(word));
+export const defaultBounds: Bounds = {
+  files: 50_000,
+  fileBytes: 2 << 20,
+  streamBytes: 64 << 20,
+  otherBytes: 64 << 20,
+};
 
 export interface Scan {
   readonly files: readonly SourceFile[];
-  /** How many Python files were looked at. */
+  /** How many Python files were looked at, and how many of them mention streams. */
   readonly seen: number;
+  readonly streams: number;
   /** Whole sentences about what was left out because of a bound or an error. */
   readonly notes: readonly string[];
 }
 
-/** Reads the stream-using Python files below the folders. `signal` ends it early with what it has. */
+/** Reads the Python files below the folders. `signal` ends it early with what it has. */
 export async function scanWorkspace(
   folders: readonly string[],
   bounds: Bounds = defaultBounds,
@@ -53,10 +56,13 @@ export async function scanWorkspace(
   const notes: string[] = [];
   const visited = new Set<string>();
   let seen = 0;
-  let bytes = 0;
+  let streams = 0;
+  let streamBytes = 0;
+  let otherBytes = 0;
+  const full = () => signal?.aborted || seen >= bounds.files || streamBytes >= bounds.streamBytes;
 
   const walk = async (folder: string, rules: readonly { base: string; rules: IgnoreRules }[]): Promise<void> => {
-    if (signal?.aborted || seen >= bounds.files || bytes >= bounds.totalBytes || visited.has(folder)) return;
+    if (full() || visited.has(folder)) return;
     visited.add(folder);
     let entries: import('node:fs').Dirent[];
     try {
@@ -77,11 +83,15 @@ export async function scanWorkspace(
         if (!entry.name.startsWith('.') && !skippedFolders.has(entry.name) && !isIgnored(child, true, here))
           await walk(child, here);
       } else if (entry.isFile() && entry.name.endsWith('.py') && !isIgnored(child, false, here)) {
-        if (signal?.aborted || seen >= bounds.files || bytes >= bounds.totalBytes) return;
+        if (full()) return;
         seen++;
-        const file = await readIfRelevant(child, bounds, notes);
+        const file = await readSource(child, bounds, notes);
         if (!file) continue;
-        bytes += file.text.length;
+        if (mentionsStreams(file.text)) {
+          streams++;
+          streamBytes += file.text.length;
+        } else if (otherBytes < bounds.otherBytes) otherBytes += file.text.length;
+        else continue;
         files.push(file);
       }
     }
@@ -89,12 +99,15 @@ export async function scanWorkspace(
 
   for (const folder of folders) await walk(path.resolve(folder), []);
   if (seen >= bounds.files) notes.push(`Only the first ${bounds.files} Python files are searched for helpers.`);
-  if (bytes >= bounds.totalBytes) notes.push(`Only ${bounds.totalBytes} bytes of helper files are kept.`);
-  return { files, seen, notes };
+  if (streamBytes >= bounds.streamBytes)
+    notes.push(`Only the first ${bounds.streamBytes} bytes of files that mention streams are read.`);
+  if (otherBytes >= bounds.otherBytes)
+    notes.push(`Imports are followed into the first ${bounds.otherBytes} bytes of files without streams.`);
+  return { files, seen, streams, notes };
 }
 
-/** The file if it is there, is not too large, and mentions streams. */
-export async function readIfRelevant(
+/** The file if it is there and not too large. */
+export async function readSource(
   file: string,
   bounds: Bounds = defaultBounds,
   notes: string[] = [],
@@ -105,8 +118,7 @@ export async function readIfRelevant(
       notes.push(`${file} is not read: ${size} bytes is over the limit of ${bounds.fileBytes}.`);
       return undefined;
     }
-    const bytes = await readFile(file);
-    return mentionsStreams(bytes) ? { file, text: bytes.toString('utf8') } : undefined;
+    return { file, text: await readFile(file, 'utf8') };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== 'ENOENT')
       notes.push(`${file} is not read: ${(error as Error).message}`);

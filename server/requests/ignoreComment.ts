@@ -3,7 +3,8 @@ import { type FileEdit, LineMap } from '../../core/base/text.ts';
 import type { Finding } from '../../core/rules/finding.ts';
 
 export function ignoreEdit(text: string, finding: Finding): FileEdit | undefined {
-  const { line } = finding.range.end;
+  // A finding is silenced by its first line.
+  const { line } = finding.range.start;
   const map = new LineMap(text);
   const content = text
     .slice(map.offset({ line, character: 0 }), map.offset({ line: line + 1, character: 0 }))

@@ -58,17 +58,19 @@ describe('the workspace scan', () => {
   };
   const found = async (bounds?: Parameters<typeof scanWorkspace>[1]) =>
     (await scanWorkspace([folder], bounds)).files.map(({ file }) => path.relative(folder, file));
+  const bounds = { files: 10, fileBytes: 500, streamBytes: 1000, otherBytes: 1000 };
   beforeEach(() => {
     folder = mkdtempSync(path.join(tmpdir(), 'raceline-scan-'));
   });
   afterEach(() => rmSync(folder, { recursive: true, force: true }));
 
-  it('keeps Python files that name streams, sorted, and no others', async () => {
+  it('reads Python files, sorted, and no others', async () => {
     write('b.py', 's = torch.cuda.Stream()');
     write('a/x.py', 'x.to("cuda", non_blocking=True)');
     write('plain.py', 'print(1)');
     write('notes.txt', 'Stream');
-    expect(await found()).toEqual(['a/x.py', 'b.py']);
+    expect(await found()).toEqual(['a/x.py', 'b.py', 'plain.py']);
+    expect((await scanWorkspace([folder])).streams).toBe(2);
   });
 
   it('skips environments, caches, hidden and ignored folders', async () => {
@@ -94,12 +96,16 @@ describe('the workspace scan', () => {
   it('says what a bound left out', async () => {
     write('big.py', `Stream${' '.repeat(100)}`);
     write('small.py', 'Stream');
-    const { files, notes } = await scanWorkspace([folder], { files: 10, fileBytes: 50, totalBytes: 1000 });
+    const { files, notes } = await scanWorkspace([folder], { ...bounds, fileBytes: 50 });
     expect(files.map(({ file }) => path.basename(file))).toEqual(['small.py']);
     expect(notes.join()).toContain('big.py is not read: 106 bytes');
-    const few = await scanWorkspace([folder], { files: 1, fileBytes: 500, totalBytes: 1000 });
+    const few = await scanWorkspace([folder], { ...bounds, files: 1 });
     expect(few.seen).toBe(1);
     expect(few.notes.join()).toContain('Only the first 1 Python files');
+    write('a1.py', 'pass # 1');
+    write('a2.py', 'pass # 2');
+    const { files: kept } = await scanWorkspace([folder], { ...bounds, otherBytes: 5 });
+    expect(kept.map(({ file }) => path.basename(file))).toEqual(['a1.py', 'big.py', 'small.py']);
   });
 
   it('is empty for a folder that is not there, and says so', async () => {
