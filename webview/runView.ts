@@ -3,7 +3,7 @@
  * a frame. Knows neither the host nor the worker beyond the calls that it is given.
  */
 import { edgeOfMark } from '../core/timeline/edges.ts';
-import { byUrgency, findingMarks, headline, severityOf } from '../core/timeline/findings.ts';
+import { byUrgency, findingMarks, headline, plain, severityOf } from '../core/timeline/findings.ts';
 import { drawnEdges, extentOf, hit, sameTarget, type Target } from '../core/timeline/hit.ts';
 import { boxAt, laneKey, type Layout, layOut, measuresFor } from '../core/timeline/layout.ts';
 import { timeText } from '../core/timeline/units.ts';
@@ -111,7 +111,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   function relayout(): void {
     const measures = measuresFor(root.clientWidth);
     narrow = measures.narrow;
-    layout = layOut(run.timeline, measures, state);
+    layout = layOut(run.timeline, measures, { ...state, room: height - measures.minimap - measures.axis - measures.findings });
     state = { ...state, scroll: clampScroll(state.scroll) };
   }
 
@@ -325,7 +325,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
       const launcher = run.trace.deviceSlices.launcher[target.index]!;
       if (launcher >= 0) lines.push(`launched ${timeText(Math.max(0, extent.start - run.trace.hostSlices.start[launcher]!))} earlier`);
     }
-    lines.push(...details.text);
+    lines.push(...details.text.map(plain));
     if (details.source) lines.push(placeText(details.source));
     const note = target.kind === 'device' ? streamName(run, run.trace.deviceSlices.stream[target.index]!) : details.note;
     tooltip.show({ title: details.title, note, lines }, x, y, { width, height });

@@ -70,9 +70,22 @@ export function findingMarks(hazards: readonly TraceHazard[], order: readonly nu
   });
 }
 
-/** `x is reused while compute still reads it` out of a longer message: its first sentence, without the final stop. */
+/** `x is reused while compute still reads it` out of a longer message: its first clause, without the backticks. */
 export function headline(message: string): string {
-  const line = message.split('\n', 1)[0]!;
-  const stop = /[.;:](?=\s+\S)/.exec(line);
-  return (stop && stop.index > 12 ? line.slice(0, stop.index) : line).replace(/\.$/, '');
+  return plain(message.slice(0, headlineLength(message)));
 }
+
+/** What a message says beyond its headline, as a sentence of its own; '': nothing. Backticks stay: they set names apart. */
+export function afterHeadline(message: string): string {
+  const rest = message.slice(headlineLength(message)).replace(/^[.;:,]?\s*/, '');
+  return rest === '' ? '' : rest[0]!.toUpperCase() + rest.slice(1);
+}
+
+/** A name alone may hold a stop, so the clause ends only where white space follows, and not in the first few letters. */
+function headlineLength(message: string): number {
+  const end = message.indexOf('\n') < 0 ? message.length : message.indexOf('\n');
+  const stop = /[.;:](?=\s+\S)/.exec(message.slice(0, end));
+  return stop && stop.index > 12 ? stop.index : end;
+}
+
+export const plain = (message: string): string => message.replaceAll('`', '').replace(/\.$/, '');

@@ -61,6 +61,8 @@ export interface LayoutOptions {
   readonly opened: ReadonlySet<string>;
   /** Keys of lanes that are not wanted. */
   readonly hidden: ReadonlySet<string>;
+  /** Pixels that the lanes may take without scrolling: pools and totals get lower to fit in. */
+  readonly room?: number;
 }
 
 /** Names a lane in the sets above. */
@@ -82,6 +84,13 @@ export function laneKey(lane: Lane): string {
 }
 
 export function layOut(timeline: Timeline, measures: Measures, options: LayoutOptions): Layout {
+  const roomy = place(timeline, measures, options, 30);
+  const { room } = options;
+  if (room === undefined || roomy.height <= room) return roomy;
+  return place(timeline, measures, options, 22);
+}
+
+function place(timeline: Timeline, measures: Measures, options: LayoutOptions, tallestRow: number): Layout {
   const boxes: LaneBox[] = [];
   let y = 0;
   const put = (lane: Lane, height: number, rows: readonly RowBox[] = []): void => {
@@ -115,7 +124,7 @@ export function layOut(timeline: Timeline, measures: Measures, options: LayoutOp
   if (timeline.pools.length === 0) put({ kind: 'unrecorded', name: 'Memory', text: 'Not recorded: no blocks to draw' }, 38);
   else if (group('memory', 'Memory', 'by address, in the colour of the allocating stream')) {
     for (const pool of timeline.pools) {
-      const rowHeight = poolRow(pool, measures);
+      const rowHeight = poolRow(pool, measures, tallestRow);
       const rows = Array.from({ length: pool.lowest.length }, (_, i) => ({
         y: y + 6 + i * rowHeight,
         height: Math.max(1, rowHeight - (rowHeight >= 10 ? 3 : 0)),
@@ -123,7 +132,10 @@ export function layOut(timeline: Timeline, measures: Measures, options: LayoutOp
       put({ kind: 'pool', pool, rowHeight }, Math.ceil(rowHeight * pool.lowest.length) + 12, rows);
     }
   }
-  if (timeline.totals.length > 0) put({ kind: 'totals' }, measures.narrow ? 60 : 110);
+  if (timeline.totals.length > 0) {
+    const left = (options.room ?? Number.POSITIVE_INFINITY) - y;
+    put({ kind: 'totals' }, Math.max(40, Math.min(measures.narrow ? 60 : 110, left)));
+  }
   const streamBoxes = new Map<number, LaneBox>();
   for (const box of boxes) if (box.lane.kind === 'stream') streamBoxes.set(box.lane.stream.stream, box);
   return { boxes, height: y, streamBoxes };
@@ -142,11 +154,11 @@ function streamRows(y: number, stream: StreamLane, { narrow }: Measures): RowBox
   );
 }
 
-function poolRow(pool: Pool, { narrow }: Measures): number {
+function poolRow(pool: Pool, { narrow }: Measures, tallest: number): number {
   const count = pool.lowest.length;
-  if (narrow) return Math.min(24, Math.max(tallestPool / count, 0.01));
-  if (count <= 3) return 30;
-  if (count <= 4) return 25;
+  if (narrow) return Math.min(24, tallestPool / count);
+  if (count <= 3) return tallest;
+  if (count <= 4) return Math.min(tallest, 25);
   return Math.min(22, tallestPool / count);
 }
 

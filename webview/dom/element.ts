@@ -36,6 +36,11 @@ function append(parent: Element, children: readonly Child[]): void {
   for (const child of children) if (child) parent.append(child);
 }
 
+/** Text in which names stand in backticks: the names become bold. */
+export function prose(text: string): Child[] {
+  return text.split('`').map((part, i) => (i % 2 === 1 ? element('b', {}, part) : part));
+}
+
 const svgSpace = 'http://www.w3.org/2000/svg';
 
 /** A drawing of our own; `parts` are tags with attributes, never text of a trace. */

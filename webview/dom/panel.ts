@@ -5,7 +5,7 @@ import { span, type View } from '../../core/timeline/view.ts';
 import type { Run } from '../messages.ts';
 import { type DetailRow, type Details, type Place, placeText, statusText } from '../state/details.ts';
 import type { Statistics } from '../state/statistics.ts';
-import { element, replace, signOf } from './element.ts';
+import { element, prose, replace, signOf } from './element.ts';
 
 export interface PanelWishes {
   showFinding(index: number): void;
@@ -137,7 +137,7 @@ export function makePanel(wishes: PanelWishes): Panel {
         details,
         element('h3', {}, sign ? signOf(sign.status, sign.severity) : undefined, facts.title),
         element('div', { class: 'note' }, facts.note),
-        ...facts.text.map((text) => element('p', {}, text)),
+        ...facts.text.map((text) => element('p', {}, ...prose(text))),
         facts.rows.length > 0 &&
           table(
             facts.split ? [facts.heading ?? 'Accesses', 'host', 'GPU'] : [facts.heading ?? '', ''],

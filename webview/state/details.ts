@@ -3,7 +3,7 @@
  * are laid out is the panel's; words of findings are the rules'.
  */
 import { edgeOfMark } from '../../core/timeline/edges.ts';
-import { headline } from '../../core/timeline/findings.ts';
+import { afterHeadline, headline, plain } from '../../core/timeline/findings.ts';
 import type { Target } from '../../core/timeline/hit.ts';
 import { sizeText, timeNumber, timeText, unitFor } from '../../core/timeline/units.ts';
 import { deviceSliceKinds, hostSliceKinds, type TraceHazard } from '../../core/trace/trace.ts';
@@ -232,7 +232,7 @@ function hazardDetails(run: Run, index: number): Details {
   const hazard = run.hazards[index]!;
   const { trace } = run;
   const title = headline(hazard.message);
-  const rest = afterHeadline(hazard.message, title);
+  const rest = afterHeadline(hazard.message);
   const rows: DetailRow[] = [];
   let heading: string | undefined;
   if (hazard.block >= 0 && hazard.block < trace.blocks.length) {
@@ -253,19 +253,13 @@ function hazardDetails(run: Run, index: number): Details {
     ...nothing,
     title,
     note: statusText(hazard),
-    text: rest,
+    text: rest === '' ? [] : [rest],
     heading,
     split: true,
     rows,
-    related: hazard.related.map((place) => ({ file: place.file, line: place.line, name: place.message })),
+    related: hazard.related.map((place) => ({ file: place.file, line: place.line, name: plain(place.message) })),
     source: sourceOf(run, { kind: 'hazard', index }),
   };
-}
-
-/** What a message says beyond its headline, as a sentence of its own. */
-function afterHeadline(message: string, title: string): string[] {
-  const rest = message.slice(title.length).replace(/^[.;:,]?\s*/, '');
-  return rest === '' ? [] : [rest[0]!.toUpperCase() + rest.slice(1)];
 }
 
 /** Never "safe": what a run did not show may still happen. */
