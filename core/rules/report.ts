@@ -2,12 +2,13 @@
  * From the hazards of many paths to one report per fault and place: which frame of the call chain carries it, what
  * stands in for what, and whether it holds always or on some paths only. Offsets only; lines are made of them later.
  */
-import type { Hazard } from '../hazards/hazard.ts';
+import type { Hazard, OrderHazard } from '../hazards/hazard.ts';
 import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
 import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } from '../program/program.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
-import { frameNames } from './source-names.ts';
+import { frameNames, namesOf } from './source-names.ts';
+import { unjoinedOutput, unjoinedWords } from './unjoined-output.ts';
 
 /** A place in a file, as offsets. */
 export interface Place {
@@ -21,8 +22,10 @@ export interface Instance {
   readonly path: LoweredPath;
   readonly hazard: Hazard;
   readonly words: WordedHazard;
-  /** Index into the frames of the reported step's origin. */
-  readonly frame: number;
+  /** Where it is reported. */
+  readonly place: SourceFrame;
+  /** The frames from which a fix may start, the best first. */
+  readonly frames: readonly SourceFrame[];
 }
 
 export interface Report extends Place {
@@ -79,7 +82,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
       if (stoodInFor(hazard, own, path.program)) continue;
       const instance = locate(path, hazard);
       if (!instance) continue;
-      const place = placeOf(instance);
+      const { place } = instance;
       const key = keyOf({ ...place, code: instance.words.rule.code });
       const known = found.get(key);
       if (known) {
@@ -121,21 +124,39 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
   const draft = wordHazard(hazard, path.program);
   const origin = draft && originOf(path.program, draft.at);
   if (!draft || !origin) return undefined;
+  const handed = hazard.kind === 'order' ? handedOver(path, hazard) : undefined;
+  if (handed) return handed;
   const innermost = origin.frames.length - 1;
   const common = draft.earlier === undefined ? 0 : commonFrame(origin, originOf(path.program, draft.earlier));
   const frame = draft.frame === 'statement' ? innermost : Math.min(innermost, Math.max(common, origin.streamFrame));
-  const names = frameNames(path, origin.frames[frame]!.activation, draft.at);
-  const words = wordHazard(hazard, path.program, names) ?? draft;
-  return { path, hazard, words, frame };
+  const place = origin.frames[frame]!;
+  const words = wordHazard(hazard, path.program, frameNames(path, place.activation, draft.at)) ?? draft;
+  const order = [frame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
+  return { path, hazard, words, place, frames: order.map((f) => origin.frames[f]!) };
 }
 
-export function frameOf(instance: Instance): SourceFrame {
-  return originOf(instance.path.program, instance.words.at)!.frames[instance.frame]!;
-}
-
-function placeOf(instance: Instance): Place {
-  const { file, start, end } = frameOf(instance);
-  return { file, start, end };
+/**
+ * A missing order that shows at a known caller's use belongs to the function that handed the tensor over, if that chose
+ * the stream itself: the return is wrong for every caller.
+ */
+function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefined {
+  if (hazard.conflict === 'write-after-read') return undefined;
+  const { block, first, second, firstStream, secondStream } = hazard;
+  const handing = (path.handOvers ?? [])
+    .filter((h) => h.block === block && h.stream === secondStream && h.step > first && h.step <= second)
+    .at(-1);
+  if (!handing) return undefined;
+  const { activation, how, file, node } = handing;
+  const given = path.activations[activation]?.function?.parameters.map((p) => p.name) ?? [];
+  const names = namesOf(path.activations[activation], { kind: 'stream', stream: firstStream }, handing.step);
+  if (names.some((name) => given.includes(name))) return undefined;
+  const words = unjoinedWords(
+    { block, write: first, writeStream: firstStream, receiver: secondStream, how, at: second },
+    path.program,
+    frameNames(path, activation, handing.step - 1),
+  );
+  const place = { activation, file, start: node.start, end: node.end };
+  return { path, hazard, words: { rule: unjoinedOutput, ...words }, place, frames: [place] };
 }
 
 function reachedPlaces(path: LoweredPath): Set<string> {
@@ -186,7 +207,7 @@ function samePlace(a: Place | undefined, b: Place | undefined): boolean {
 function sameFunction(a: Report, b: Report): boolean {
   const functionOf = (r: Report) => {
     const instance = r.instances[0]!;
-    return instance.path.activations[frameOf(instance).activation]?.function?.start;
+    return instance.path.activations[instance.place.activation]?.function?.start;
   };
   return a.file === b.file && functionOf(a) === functionOf(b);
 }

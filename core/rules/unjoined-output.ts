@@ -43,7 +43,8 @@
  * Where all callers are known, the missing wait is reported at their use instead. Stores into attributes and appends to
  * lists are not looked at.
  */
-import { type Rule, theOperation } from './rule.ts';
+import type { BlockId, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+import { type Names, type Rule, theOperation, type Words } from './rule.ts';
 
 export const unjoinedOutput: Rule = {
   code: 'unjoined-output',
@@ -51,19 +52,33 @@ export const unjoinedOutput: Rule = {
   severity: 'warning',
   word(hazard, program, names) {
     if (hazard.kind !== 'unjoined') return undefined;
-    const tensor = names.block(hazard.block);
-    const side = names.stream(hazard.writeStream);
-    const receiver = names.stream(hazard.escapeStream);
     const handover = program.steps[hazard.escape];
-    const handed = handover?.kind === 'escape' && handover.how === 'yield' ? 'yielded' : 'returned';
-    return {
-      message:
-        `${tensor} is ${handed} before ${theOperation(program, hazard.write)} on ${side} is done: ` +
-        `no wait of ${receiver} for ${side} lies between`,
-      at: hazard.escape,
-      frame: 'statement',
-      earlier: hazard.write,
-      related: [{ at: hazard.write, message: `${tensor} is written here, on ${side}` }],
-    };
+    const how = handover?.kind === 'escape' ? handover.how : 'return';
+    return unjoinedWords({ ...hazard, receiver: hazard.escapeStream, at: hazard.escape, how }, program, names);
   },
 };
+
+export interface Handing {
+  readonly block: BlockId;
+  readonly write: StepIndex;
+  readonly writeStream: StreamId;
+  readonly receiver: StreamId;
+  readonly how: 'return' | 'yield';
+  /** The step that shows it: the hand-over itself, or the use in a known caller. */
+  readonly at: StepIndex;
+}
+
+export function unjoinedWords(handing: Handing, program: StreamProgram, names: Names): Words {
+  const { block, write, writeStream, receiver, how, at } = handing;
+  const tensor = names.block(block);
+  const side = names.stream(writeStream);
+  return {
+    message:
+      `${tensor} is ${how === 'yield' ? 'yielded' : 'returned'} before ${theOperation(program, write)} on ${side} is ` +
+      `done: no wait of ${names.stream(receiver)} for ${side} lies between`,
+    at,
+    frame: 'statement',
+    earlier: write,
+    related: [{ at: write, message: `${tensor} is written here, on ${side}` }],
+  };
+}

@@ -28,18 +28,19 @@ export function proposeFixes(report: Report, hazardsOf: (path: LoweredPath) => r
 }
 
 function candidates(
-  { path, hazard, frame }: Instance,
+  { path, hazard, words, frames }: Instance,
   instances: readonly Instance[],
   all: readonly Hazard[],
 ): Candidate[] {
   switch (hazard.kind) {
     case 'order': {
       const needs = needsOf(instances);
+      if (words.rule.code === 'unjoined-output') return unjoinedFixes(path, needs, frames);
       const moved = needs.length === 1 ? laterRecord(path, needs[0]!, hazard.nearest) : [];
-      return [...moved, ...orderFixes(path, needs, frame)];
+      return [...moved, ...orderFixes(path, needs, frames)];
     }
     case 'unjoined':
-      return unjoinedFixes(path, needsOf(instances), frame);
+      return unjoinedFixes(path, needsOf(instances), frames);
     case 'lifetime':
       return lifetimeFixes(path, hazard);
     case 'unrecorded':

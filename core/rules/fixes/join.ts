@@ -3,6 +3,7 @@
  * stream's own `with` the caller's stream has no name; it is taken before the block then.
  */
 import type { LoweredPath } from '../../lower/lowered.ts';
+import type { SourceFrame } from '../../program/program.ts';
 import { type Need, orderFixes } from './order.ts';
 import {
   type Candidate,
@@ -11,16 +12,16 @@ import {
   outside,
   put,
   type Spot,
-  spotOf,
+  spotAt,
   streamAt,
   withImports,
 } from './spot.ts';
 
-export function unjoinedFixes(path: LoweredPath, needs: readonly Need[], frame: number): Candidate[] {
+export function unjoinedFixes(path: LoweredPath, needs: readonly Need[], places: readonly SourceFrame[]): Candidate[] {
   const [need] = needs;
-  const spot = need && spotOf(path, need.second, frame, 'before');
+  const spot = need && places[0] && spotAt(path, places[0], need.second, 'before');
   if (!spot) return [];
-  const ordered = orderFixes(path, needs, frame);
+  const ordered = orderFixes(path, needs, places);
   // A join is the caller's idiom; the event pair does the same in two lines.
   const joins = ordered.filter((candidate) => candidate.title.endsWith('(wait_stream)'));
   const events = ordered.filter((candidate) => !candidate.title.endsWith('(wait_stream)'));

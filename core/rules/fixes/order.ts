@@ -4,8 +4,8 @@
  * the stream context that must wait, before the `with`.
  */
 import type { LoweredPath } from '../../lower/lowered.ts';
-import type { StepIndex, StreamId } from '../../program/program.ts';
-import { commonFrame, type Instance, originOf } from '../report.ts';
+import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
+import { type Instance, originOf } from '../report.ts';
 import type { OffsetEdit } from './edits.ts';
 import {
   type Candidate,
@@ -16,7 +16,7 @@ import {
   put,
   type Spot,
   spoken,
-  spotOf,
+  spotAt,
   streamAt,
   withImports,
 } from './spot.ts';
@@ -59,29 +59,22 @@ export function needsOf(instances: readonly Instance[]): Need[] {
   return [...latest.values()];
 }
 
-export function orderFixes(path: LoweredPath, needs: readonly Need[], reportedFrame: number): Candidate[] {
+/** `places` are the frames in which the consumer can be made to wait, the best first. */
+export function orderFixes(path: LoweredPath, needs: readonly Need[], places: readonly SourceFrame[]): Candidate[] {
   const [need] = needs;
   if (!need) return [];
-  const origin = originOf(path.program, need.second);
-  if (!origin) return [];
-  const common = commonFrame(origin, originOf(path.program, need.first));
-  const frames = [reportedFrame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
   const byEvent: Candidate[] = [];
   const byStream: Candidate[] = [];
-  for (const frame of frames.sort((a, b) => rank(a) - rank(b))) {
-    const inner = spotOf(path, need.second, frame, 'before');
+  for (const place of places) {
+    const inner = spotAt(path, place, need.second, 'before');
     for (let spot = inner, depth = 0; spot; spot = outside(spot), depth++) {
-      if (frame <= common) byEvent.push(...eventPair(path, needs, spot, depth > 0, frame));
+      byEvent.push(...eventPair(path, needs, spot, depth > 0));
       byStream.push(...waitStream(needs, spot, depth > 0));
     }
   }
   // Without a name for the producer the idiom is `side.wait_stream(torch.cuda.current_stream())`.
   const fork = byStream[0]?.title.includes('for the current stream');
   return fork ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
-
-  function rank(frame: number): number {
-    return frame === reportedFrame ? -1 : frame;
-  }
 }
 
 /** The consumer at a place: its name, or, next to its own work, the current stream. */
@@ -103,20 +96,14 @@ function waitStream(needs: readonly Need[], spot: Spot, isOutside: boolean): Can
   ];
 }
 
-function eventPair(
-  path: LoweredPath,
-  needs: readonly Need[],
-  spot: Spot,
-  isOutside: boolean,
-  frame: number,
-): Candidate[] {
+function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOutside: boolean): Candidate[] {
   const consumer = consumerAt(spot, needs[0]!.consumer, isOutside);
   if (!consumer) return [];
   const edits: OffsetEdit[] = [];
   const waits: string[] = [];
   const producers: string[] = [];
   for (const need of needs) {
-    const record = recordSpot(path, need, spot, frame);
+    const record = recordSpot(path, need, spot);
     if (!record) return [];
     const named = streamAt(record.spot, need.producer);
     const producer = named ?? currentStream(record.spot);
@@ -152,9 +139,12 @@ interface RecordSpot {
 }
 
 /** After the producer's statement, in a block that surely ran before the wait does. */
-function recordSpot(path: LoweredPath, need: Need, wait: Spot, frame: number): RecordSpot | undefined {
-  const made = spotOf(path, need.first, frame, 'after');
-  if (!made || made.activation !== wait.activation) return undefined;
+function recordSpot(path: LoweredPath, need: Need, wait: Spot): RecordSpot | undefined {
+  const place = originOf(path.program, need.first)?.frames.find(
+    (frame) => path.activations[frame.activation] === wait.activation,
+  );
+  const made = place && spotAt(path, place, need.first, 'after');
+  if (!made) return undefined;
   let shared = 0;
   while (
     shared < made.links.length &&

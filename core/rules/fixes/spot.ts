@@ -4,7 +4,7 @@
  * the fixed text tells whether that was right.
  */
 import type { Activation, LoweredPath } from '../../lower/lowered.ts';
-import type { StepIndex, StreamId } from '../../program/program.ts';
+import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import type { FunctionDef, Module, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
 import { type NamedTarget, namesOf } from '../source-names.ts';
@@ -27,10 +27,9 @@ export interface Spot {
   readonly at: StepIndex;
 }
 
-/** The statement of a step in one frame of its call chain; undefined in lambdas and generated code. */
-export function spotOf(path: LoweredPath, at: StepIndex, frame: number, side: Spot['side']): Spot | undefined {
-  const place = originOf(path.program, at)?.frames[frame];
-  const activation = place && path.activations[place.activation];
+/** The statement around one frame of a call chain; undefined in lambdas and generated code. */
+export function spotAt(path: LoweredPath, place: SourceFrame, at: StepIndex, side: Spot['side']): Spot | undefined {
+  const activation = path.activations[place.activation];
   if (!activation || activation.module.file !== place.file) return undefined;
   const root = activation.function ?? activation.module;
   const links = blocksAround(root, place);
@@ -39,6 +38,12 @@ export function spotOf(path: LoweredPath, at: StepIndex, frame: number, side: Sp
   const { kind } = statementOf(last);
   if (kind === 'FunctionDef' || kind === 'ClassDef') return undefined;
   return { activation, module: activation.module, root, links, side, at };
+}
+
+/** The same for one frame of a step's own call chain, by its index. */
+export function spotOf(path: LoweredPath, at: StepIndex, frame: number, side: Spot['side']): Spot | undefined {
+  const place = originOf(path.program, at)?.frames[frame];
+  return place && spotAt(path, place, at, side);
 }
 
 export function holder(spot: Spot): Statement {
