@@ -12,6 +12,11 @@ export interface LoweredEntry {
   readonly paths: readonly LoweredPath[];
   /** Set when the budget of steps or paths ended before all of it was seen. */
   readonly truncated: boolean;
+  /**
+   * Files whose text the entry depends on, as `file` or, for one function or class of it, `file#start`. Absent: the
+   * whole workspace.
+   */
+  readonly dependsOn?: readonly string[];
 }
 
 export interface LoweredPath {
@@ -19,6 +24,25 @@ export interface LoweredPath {
   readonly activations: readonly Activation[];
   /** Branch decisions that were taken against the default, as places of the tests: what "on some paths" means. */
   readonly decisions: readonly BranchDecision[];
+  /**
+   * Tensors that a followed function returned or yielded to a followed caller. No hazard by themselves: the place where
+   * a missing order that shows in the caller may be reported, if the function chose the stream itself.
+   */
+  readonly handOvers?: readonly HandOver[];
+}
+
+export interface HandOver {
+  readonly block: BlockId;
+  /** The steps of the function lie before this index. */
+  readonly step: StepIndex;
+  /** The function's activation. */
+  readonly activation: number;
+  readonly how: 'return' | 'yield';
+  readonly file: string;
+  /** The return or yield. */
+  readonly node: Node;
+  /** The stream that was current for the receiver. */
+  readonly stream: StreamId;
 }
 
 export interface BranchDecision {

@@ -1,0 +1,122 @@
+/**
+ * Collects the tables and steps of one path's stream program. Work that must have happened before the entry started
+ * (a parameter's producer) goes to the prologue, which is put in front at the end. Knows no Python.
+ */
+import type {
+  Access,
+  BlockEntry,
+  BlockId,
+  EventEntry,
+  EventId,
+  GraphId,
+  MemoryKind,
+  Origin,
+  OriginId,
+  SourceFrame,
+  Step,
+  StreamEntry,
+  StreamId,
+  StreamProgram,
+  ThreadEntry,
+  ThreadId,
+} from '../program/program.ts';
+import type { DeviceClass } from './values.ts';
+
+interface OpenBlock {
+  name: string;
+  memory: MemoryKind;
+  readonly device: DeviceClass;
+  readonly stream: StreamId | undefined;
+}
+
+type Mutable<T> = { -readonly [K in keyof T]: T[K] };
+type Unplaced<T> = T extends unknown ? Omit<T, 'thread' | 'origin'> : never;
+/** A step without the thread and origin, which the builder adds. */
+export type NewStep = Unplaced<Step>;
+
+export class ProgramBuilder {
+  readonly streams: Mutable<StreamEntry>[] = [];
+  readonly events: Mutable<EventEntry>[] = [];
+  readonly blocks: OpenBlock[] = [];
+  readonly threads: ThreadEntry[] = [{ name: 'main' }];
+  readonly #origins: Origin[] = [];
+  readonly #originKeys = new Map<string, OriginId>();
+  readonly #prologue: Step[] = [];
+  readonly #steps: Step[] = [];
+  #graphs = 0;
+  thread: ThreadId = 0;
+
+  /** Steps so far, without the prologue. */
+  get length(): number {
+    return this.#steps.length;
+  }
+
+  stream(name: string, device: number, isDefault: boolean, unknown = false): StreamId {
+    this.streams.push({ name, device, isDefault, ...(unknown ? { unknown: true } : {}) });
+    return this.streams.length - 1;
+  }
+
+  event(name: string, unknown = false): EventId {
+    this.events.push({ name, ...(unknown ? { unknown: true } : {}) });
+    return this.events.length - 1;
+  }
+
+  block(name: string, memory: MemoryKind, device: DeviceClass, stream: StreamId | undefined): BlockId {
+    this.blocks.push({ name, memory, device, stream });
+    return this.blocks.length - 1;
+  }
+
+  newThread(name: string): ThreadId {
+    this.threads.push({ name });
+    return this.threads.length - 1;
+  }
+
+  newGraph(): GraphId {
+    return this.#graphs++;
+  }
+
+  origin(frames: readonly SourceFrame[], streamFrame: number): OriginId {
+    const key = `${streamFrame};${frames.map((f) => `${f.activation},${f.start},${f.end}`).join(';')}`;
+    const known = this.#originKeys.get(key);
+    if (known !== undefined) return known;
+    this.#origins.push({ kind: 'source', frames, streamFrame });
+    const id = this.#origins.length - 1;
+    this.#originKeys.set(key, id);
+    return id;
+  }
+
+  add(step: NewStep, origin: OriginId): number {
+    this.#steps.push({ ...step, thread: this.thread, origin } as Step);
+    return this.#steps.length - 1;
+  }
+
+  addBefore(step: NewStep, origin: OriginId): void {
+    this.#prologue.push({ ...step, thread: 0, origin } as Step);
+  }
+
+  /** Steps before the entry started: what indices into `length` must be moved by. */
+  get prologueLength(): number {
+    return this.#prologue.length;
+  }
+
+  finish(): StreamProgram {
+    const blocks: BlockEntry[] = this.blocks.map((block) => ({
+      name: block.name,
+      memory: block.memory,
+      evidence: block.memory !== 'device' || block.device.cuda,
+      ...(block.stream === undefined ? {} : { stream: block.stream }),
+    }));
+    return {
+      streams: this.streams,
+      events: this.events,
+      blocks,
+      threads: this.threads,
+      origins: this.#origins,
+      steps: [...this.#prologue, ...this.#steps],
+    };
+  }
+}
+
+export function access(block: BlockId, write: boolean, start: number, end: number, whole: number): Access {
+  return start <= 0 && end >= whole ? { block, write } : { block, write, start, end };
+}

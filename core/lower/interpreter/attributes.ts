@@ -1,0 +1,219 @@
+/** Reading, setting and deleting attributes of every kind of object. */
+import {
+  BoundMethodV,
+  BuiltinMethodV,
+  ClassMethodV,
+  ClassV,
+  DeviceV,
+  ExternalV,
+  FunctionV,
+  InstanceV,
+  ModuleV,
+  NativeV,
+  PartialV,
+  PropertyV,
+  StaticMethodV,
+  StreamV,
+  SuperV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import type { StoreMode } from './assign.ts';
+import { call } from './calls.ts';
+import { lookup, lookupAfter, moduleLike } from './classes.ts';
+import type { Machine } from './machine.ts';
+import { external, globalValue, moduleValue, unknownGlobal } from './modules.ts';
+import { isModuleMethod } from '../../torch/modules.ts';
+import { tensorAttribute } from './tensors.ts';
+import { setTensorAttribute } from './tensors.ts';
+import { resolved } from './truth.ts';
+
+export function getAttribute(m: Machine, owner: Value, name: string): Value {
+  const value = resolved(m, owner);
+  if (value instanceof InstanceV) return instanceAttribute(m, value, name);
+  if (value instanceof ModuleV) {
+    const found = globalValue(m, value, name);
+    if (found !== undefined) return found;
+    const submodule = m.workspace.find(value.syntax, name, 1);
+    if (submodule && /(^|\/)__init__\.pyi?$/.test(value.syntax.file)) return moduleValue(m, submodule);
+    return unknownGlobal(m, `${value.syntax.file}:${name}`, name);
+  }
+  if (value instanceof ExternalV) {
+    const path = `${value.path}.${name}`;
+    const module = m.workspace.find(m.frame.module.syntax, path, 0);
+    return module ? moduleValue(m, module) : external(path);
+  }
+  if (value instanceof TensorV) return tensorAttribute(m, value, name);
+  if (value instanceof Unknown) return unknownAttribute(m, value, name);
+  if (value instanceof StreamV) {
+    if (name === 'device') return deviceOf(m, value);
+    if (name === 'device_index') return value.deviceIndex;
+    if (name === 'cuda_stream' || name === 'stream_id') return m.deriveUnknown(`a:${value.stream}:${name}`, name);
+    return m.temp(new BuiltinMethodV(value, name));
+  }
+  if (value instanceof DeviceV) {
+    if (name === 'type') return value.type ?? plainUnknown(m, `d:${value.id}:type`, 'type');
+    if (name === 'index') return value.index ?? plainUnknown(m, `d:${value.id}:index`, 'index');
+  }
+  if (value instanceof ClassV) {
+    const found = lookup(value, name);
+    if (found instanceof StaticMethodV) return found.target;
+    if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(value, found.target as FunctionV));
+    if (found !== undefined) return found;
+    if (name === '__name__' || name === '__qualname__') return value.name;
+    return m.deriveUnknown(`a:${value.id}:${name}`, name);
+  }
+  if (value instanceof SuperV) {
+    const found = lookupAfter(value.cls, value.after, name);
+    if (found instanceof FunctionV) return m.temp(new BoundMethodV(value.self, found));
+    if (found instanceof PropertyV) return call(m, found.getter, [value.self], new Map(), m.frame.node);
+    if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(value.self, found.target as FunctionV));
+    if (found instanceof StaticMethodV) return found.target;
+    if (found !== undefined) return found;
+    return m.temp(new BuiltinMethodV(value, name));
+  }
+  if (value instanceof TupleV && value.fields) {
+    const index = value.fields.indexOf(name);
+    if (index >= 0) return value.items[index]!;
+  }
+  if (value instanceof FunctionV) {
+    const found = value.attributes?.get(name);
+    if (found !== undefined) return found;
+    if (name === '__name__' || name === '__qualname__') return value.name;
+  }
+  if (value instanceof PartialV) {
+    if (name === 'func') return value.target;
+  }
+  if (value instanceof NativeV) {
+    const found = value.attributes.get(name);
+    if (found !== undefined) return found;
+    if (/^(weight|bias|running_mean|running_var)$/.test(name) && value.tensors.length > 0) {
+      const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, false);
+      value.attributes.set(name, tensor);
+      return tensor;
+    }
+  }
+  if (value === null || typeof value !== 'object') return m.temp(new BuiltinMethodV(value, name));
+  return m.temp(new BuiltinMethodV(value, name));
+}
+
+export function plainUnknown(m: Machine, key: string, name: string): Unknown {
+  const value = m.deriveUnknown(key, name);
+  value.plain = true;
+  return value;
+}
+
+function deviceOf(_m: Machine, stream: StreamV): DeviceV {
+  return new DeviceV('cuda', stream.deviceIndex, stream.device);
+}
+
+function instanceAttribute(m: Machine, self: InstanceV, name: string): Value {
+  if (name === '__class__') return self.cls;
+  if (name === '__dict__') return m.deriveUnknown(`a:${self.id}:dict`, name);
+  const found = lookup(self.cls, name);
+  if (found instanceof PropertyV) {
+    if (found.cached && self.attributes.has(name)) return self.attributes.get(name)!;
+    const value = call(m, found.getter, [self], new Map(), m.frame.node);
+    if (found.cached) self.attributes.set(name, value);
+    return value;
+  }
+  const own = self.attributes.get(name);
+  if (own !== undefined) return own;
+  if (found instanceof FunctionV) return m.temp(new BoundMethodV(self, found));
+  if (found instanceof StaticMethodV) return found.target;
+  if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(self.cls, found.target as FunctionV));
+  if (found instanceof BoundMethodV || found instanceof Unknown || found !== undefined) return found;
+  const native = moduleLike(self.cls);
+  if (native === 'torch.nn.Module' && isModuleMethod(name)) return m.temp(new BuiltinMethodV(self, name));
+  if (name === 'training') return plainAttribute(self, name);
+  const getter = lookup(self.cls, '__getattr__');
+  if (getter instanceof FunctionV && !name.startsWith('__')) {
+    const value = call(m, m.temp(new BoundMethodV(self, getter)), [name], new Map(), m.frame.node);
+    if (!(value instanceof Unknown)) return value;
+  }
+  const unknown = new Unknown(`self.${name}`, 'attribute');
+  unknown.loader = loaderLike(name);
+  self.attributes.set(name, unknown);
+  return unknown;
+}
+
+function plainAttribute(self: InstanceV, name: string): Value {
+  const value = new Unknown(name, 'attribute');
+  value.plain = true;
+  self.attributes.set(name, value);
+  return value;
+}
+
+export function loaderLike(name: string): boolean {
+  return /loader|iter|batches|dataset|source|prefetch|reader/i.test(name);
+}
+
+function unknownAttribute(m: Machine, owner: Unknown, name: string): Value {
+  const known = owner.attributes.get(name);
+  if (known !== undefined) return known;
+  if (owner.tensor) return tensorAttribute(m, owner.tensor, name);
+  if (owner.stream && name === 'device') return new DeviceV('cuda', undefined, owner.device);
+  if (name === 'is_cuda') {
+    owner.device.prove();
+    return true;
+  }
+  if (name === 'device') {
+    const device = new DeviceV(undefined, undefined, owner.device);
+    owner.attributes.set(name, device);
+    return device;
+  }
+  const value = new Unknown(
+    owner.name ? `${owner.name}.${name}` : name,
+    owner.origin === 'element' ? 'element' : owner.origin === 'result' ? 'result' : 'attribute',
+  );
+  value.receiver = owner;
+  value.loader = loaderLike(name) || owner.loader;
+  if (
+    /^(shape|dtype|ndim|size|numel|name|type|index|layout|requires_grad|training|rank|world_size|__name__)$/.test(name)
+  )
+    value.plain = true;
+  owner.attributes.set(name, value);
+  return value;
+}
+
+export function setAttribute(m: Machine, owner: Value, name: string, value: Value, mode: StoreMode): void {
+  const target = resolved(m, owner);
+  if (target instanceof InstanceV) {
+    const found = lookup(target.cls, name);
+    if (found instanceof PropertyV && found.setter) {
+      call(m, found.setter, [target, value], new Map(), m.frame.node);
+      return;
+    }
+    if (mode === 'statement') m.drop(target.attributes.get(name));
+    target.attributes.set(name, value);
+  } else if (target instanceof TensorV) setTensorAttribute(m, target, name, value);
+  else if (target instanceof Unknown) {
+    if (target.tensor && (name === 'data' || name === 'grad')) setTensorAttribute(m, target.tensor, name, value);
+    else {
+      m.drop(target.attributes.get(name));
+      target.attributes.set(name, value);
+    }
+  } else if (target instanceof ModuleV) {
+    m.drop(target.scope.vars.get(name));
+    target.scope.vars.set(name, value);
+  } else if (target instanceof ClassV || target instanceof NativeV) {
+    m.drop(target.attributes.get(name));
+    target.attributes.set(name, value);
+  } else if (target instanceof FunctionV) (target.attributes ??= new Map()).set(name, value);
+  else if (target instanceof ExternalV || target === null || typeof target !== 'object') m.keep(value);
+}
+
+export function deleteAttribute(m: Machine, owner: Value, name: string): void {
+  const target = resolved(m, owner);
+  if (
+    target instanceof InstanceV ||
+    target instanceof Unknown ||
+    target instanceof ClassV ||
+    target instanceof NativeV
+  ) {
+    m.drop(target.attributes.get(name));
+    target.attributes.delete(name);
+  } else if (target instanceof TensorV && name === 'grad') setTensorAttribute(m, target, 'grad', null);
+}

@@ -1,0 +1,311 @@
+/** Calls of every kind of callee. An unknown one may keep, synchronize and read what it is given: it keeps quiet. */
+import type { Node } from '../../python/ast.ts';
+import { isTensorMethod, tensorOnly } from '../../torch/operators.ts';
+import {
+  BoundMethodV,
+  BuiltinMethodV,
+  ClassMethodV,
+  ClassV,
+  ContextV,
+  DictV,
+  EventV,
+  ExternalV,
+  FunctionV,
+  GraphV,
+  InstanceV,
+  isObj,
+  ListV,
+  NativeV,
+  PartialV,
+  PropertyV,
+  SetV,
+  StaticMethodV,
+  StreamV,
+  SuperV,
+  TensorV,
+  ThreadV,
+  TupleV,
+  Unknown,
+  type Value,
+  WorkV,
+} from '../values.ts';
+import { applyFunction } from './autograd.ts';
+import { getAttribute } from './attributes.ts';
+import { instantiate, lookup, moduleLike } from './classes.ts';
+import { containerMethod } from './containers.ts';
+import { generatorContext } from './contexts.ts';
+import { callExternal } from './externals.ts';
+import { GeneratorV } from './frame.ts';
+import { callFunction, resumeGenerator } from './functions.ts';
+import { graphMethod } from './graphs.ts';
+import type { Machine } from './machine.ts';
+import { callModule, moduleMethod, nativeMethod } from './modulesOfTorch.ts';
+import { eventMethod, eventOf, streamMethod, streamOf } from './streams.ts';
+import { tensorMethod, tensorOf } from './tensors.ts';
+import { threadMethod } from './threads.ts';
+import { resolved } from './truth.ts';
+import { workMethod } from './collectives.ts';
+
+export type Keywords = ReadonlyMap<string, Value>;
+export const noKeywords: Keywords = new Map();
+
+export function call(m: Machine, callee: Value, args: readonly Value[], keywords: Keywords, node: Node): Value {
+  const target = resolved(m, callee);
+  if (target instanceof FunctionV) {
+    const result = callFunction(m, target, args, keywords, node);
+    return target.contextManager && result instanceof GeneratorV ? generatorContext(m, result) : result;
+  }
+  if (target instanceof BoundMethodV)
+    return target.target instanceof FunctionV
+      ? call(m, target.target, [target.self, ...args], keywords, node)
+      : call(m, target.target, args, keywords, node);
+  if (target instanceof ClassV) return m.at(node, () => instantiate(m, target, args, keywords, node));
+  if (target instanceof PartialV)
+    return call(m, target.target, [...target.args, ...args], new Map([...target.keywords, ...keywords]), node);
+  if (target instanceof ExternalV) return m.at(node, () => callExternal(m, target.path, args, keywords, node));
+  if (target instanceof BuiltinMethodV) return callMethod(m, target.self, target.name, args, keywords, node);
+  if (target instanceof InstanceV) {
+    const method = lookup(target.cls, '__call__');
+    if (method instanceof FunctionV) return call(m, new BoundMethodV(target, method), args, keywords, node);
+    if (moduleLike(target.cls) === 'torch.nn.Module') {
+      const forward = target.attributes.get('forward') ?? lookup(target.cls, 'forward');
+      if (forward instanceof FunctionV) return call(m, new BoundMethodV(target, forward), args, keywords, node);
+      if (forward !== undefined && isObj(forward)) return call(m, forward, args, keywords, node);
+    }
+  }
+  if (target instanceof NativeV) return m.at(node, () => callModule(m, target, args, keywords, node));
+  if (target instanceof StaticMethodV) return call(m, target.target, args, keywords, node);
+  if (target instanceof ClassMethodV) return call(m, target.target, args, keywords, node);
+  if (target instanceof Unknown && target.receiver) {
+    const name = target.name.slice(target.name.lastIndexOf('.') + 1);
+    return callMethod(m, target.receiver, name, args, keywords, node);
+  }
+  const name = target instanceof Unknown ? target.name : 'call';
+  return m.at(node, () => unknownCall(m, name, args, keywords));
+}
+
+export function callMethod(
+  m: Machine,
+  receiver: Value,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
+  const self = resolved(m, receiver);
+  if (self instanceof TensorV) return m.at(node, () => tensorMethod(m, self, name, args, keywords, node));
+  if (self instanceof StreamV) return m.at(node, () => streamMethod(m, self, name, args, keywords));
+  if (self instanceof EventV) return m.at(node, () => eventMethod(m, self, name, args, keywords));
+  if (self instanceof Unknown) return m.at(node, () => unknownMethod(m, self, name, args, keywords, node));
+  if (
+    self instanceof InstanceV ||
+    self instanceof ClassV ||
+    self instanceof SuperV ||
+    self instanceof FunctionV ||
+    self instanceof PartialV ||
+    self instanceof ExternalV ||
+    (isObj(self) && self.kind === 'module')
+  ) {
+    if (self instanceof ClassV && name === 'apply' && /(^|\.)Function$/.test(moduleLike(self) ?? ''))
+      return m.at(node, () => applyFunction(m, self, args, keywords, node));
+    const method = getAttribute(m, self, name);
+    if (method instanceof BuiltinMethodV && method.self === self) {
+      if (self instanceof SuperV) return m.at(node, () => moduleMethod(m, self.self, name, args, keywords, node));
+      return m.at(node, () => moduleMethod(m, self, name, args, keywords, node));
+    }
+    if (method instanceof Unknown && self instanceof InstanceV && !self.attributes.has(name))
+      return m.at(node, () => unknownCall(m, name, args, keywords));
+    return call(m, method, args, keywords, node);
+  }
+  if (self instanceof NativeV) {
+    const own = self.attributes.get(name);
+    if (own instanceof FunctionV || own instanceof BoundMethodV) return call(m, own, args, keywords, node);
+    return m.at(node, () => nativeMethod(m, self, name, args, keywords, node));
+  }
+  if (self instanceof WorkV) return m.at(node, () => workMethod(m, self, name, args, keywords));
+  if (self instanceof GraphV) return m.at(node, () => graphMethod(m, self, name, args, keywords, node));
+  if (self instanceof ThreadV) return m.at(node, () => threadMethod(m, self, name, node));
+  if (self instanceof GeneratorV) {
+    if (name === '__next__' || name === 'send') return resumeGenerator(m, self, args[0] ?? null) ?? null;
+    if (name === '__iter__') return self;
+    return null;
+  }
+  if (self instanceof ContextV) {
+    if (name === '__enter__') return m.at(node, () => self.enter(self));
+    if (name === '__exit__') {
+      m.at(node, () => self.exit(self));
+      return false;
+    }
+  }
+  if (self instanceof PropertyV) return self;
+  const result = m.at(node, () => containerMethod(m, self, name, args, keywords, node));
+  if (result !== undefined) return result;
+  return m.at(node, () => unknownCall(m, name, args, keywords));
+}
+
+/** Tensors that a callee is handed, a container deep. */
+export function tensorsIn(m: Machine, values: Iterable<Value>, depth = 0): TensorV[] {
+  const found: TensorV[] = [];
+  for (const item of values) {
+    const value = resolved(m, item);
+    if (value instanceof TensorV) found.push(value);
+    else if (value instanceof Unknown && value.tensor) found.push(value.tensor);
+    else if (depth < 2 && (value instanceof ListV || value instanceof TupleV))
+      found.push(...tensorsIn(m, value.items, depth + 1));
+    else if (depth < 2 && value instanceof SetV) found.push(...tensorsIn(m, value.items.values(), depth + 1));
+    else if (depth < 2 && value instanceof DictV)
+      found.push(
+        ...tensorsIn(
+          m,
+          [...value.entries.values()].map((entry) => entry.value),
+          depth + 1,
+        ),
+      );
+    else if (depth < 2 && value instanceof InstanceV && value.cls.fields)
+      found.push(...tensorsIn(m, value.attributes.values(), depth + 1));
+  }
+  return found;
+}
+
+/** A callee that nobody here knows. */
+export function unknownCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+  const values = [...args, ...keywords.values()];
+  const result = new Unknown(name, 'result');
+  m.temp(result);
+  const tensors = tensorsIn(m, values);
+  for (const item of values) {
+    const value = resolved(m, item);
+    m.keep(value);
+    if (value instanceof StreamV) m.hostWaitStream(value.stream, true);
+    else if (value instanceof EventV) {
+      m.builder.events[value.event]!.unknown = true;
+      m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
+    } else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV)
+      m.callbacks.push(value);
+    else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
+    else if (value instanceof Unknown && value.origin === 'parameter') value.keeps.push();
+  }
+  const device = tensors.find((t) => t.storage.memory === 'device');
+  if (device && m.explicit(m.deviceIndexOf(device.storage.device))) {
+    const selection = m.current(m.deviceIndexOf(device.storage.device));
+    const reads = tensors.filter((t) => t.storage.memory === 'device');
+    m.launch(name, selection, reads, []);
+    const born = m.allocate(`?${name}`, device.storage.device, selection);
+    m.launch(name, selection, [], [born]);
+    born.storage.kept = true;
+    result.tensor = born;
+  }
+  for (const tensor of tensors) if (tensor.storage.memory === 'pinned') tensor.storage.kept = true;
+  return result;
+}
+
+const barriers = /^(wait|synchronize|join|result|flush|barrier|wait_all|finish|finalize|get_result|block_until_ready)$/;
+
+function unknownMethod(
+  m: Machine,
+  self: Unknown,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
+  const own = self.attributes.get(name);
+  if (own !== undefined && !(own instanceof Unknown && own.receiver === self))
+    return call(m, own, args, keywords, node);
+  if (self.stream) return streamMethod(m, self.stream, name, args, keywords);
+  if (self.event) return eventMethod(m, self.event, name, args, keywords);
+  if (self.tensor && (isTensorMethod(name) || tensorOnly(name)))
+    return tensorMethod(m, self.tensor, name, args, keywords, node);
+  const first = args[0] === undefined ? undefined : resolved(m, args[0]);
+  switch (name) {
+    case 'wait_stream':
+    case 'wait_event':
+    case 'record_event': {
+      const stream = streamOf(m, self);
+      if (stream) return streamMethod(m, stream, name, args, keywords);
+      break;
+    }
+    case 'record':
+      if (args.length <= 1 && (first === undefined || first instanceof StreamV || first instanceof Unknown)) {
+        if (first instanceof StreamV || /event|ready|done|fence|mark|copied|loaded/i.test(self.name))
+          return eventMethod(m, eventOf(m, self), name, args, keywords);
+      }
+      break;
+    case 'wait':
+      if (first instanceof StreamV) return eventMethod(m, eventOf(m, self), name, args, keywords);
+      break;
+    case 'synchronize':
+    case 'query':
+      if (/stream/i.test(self.name) && !/stream.*event|event.*stream/i.test(self.name)) {
+        const stream = streamOf(m, self);
+        if (stream) return streamMethod(m, stream, name, args, keywords);
+      }
+      if (/event/i.test(self.name)) return eventMethod(m, eventOf(m, self), name, args, keywords);
+      break;
+  }
+  if (/^register_.*hook$|^add_done_callback$|^register_callback$/.test(name)) {
+    for (const value of args) m.callbacks.push(value);
+    return m.temp(new Unknown('handle', 'result'));
+  }
+  if (!self.plain && (tensorOnly(name) || (name === 'to' && looksLikeTransfer(args, keywords)) || name === 'cuda')) {
+    const tensor = tensorOf(m, self);
+    if (tensor) return tensorMethod(m, tensor, name, args, keywords, node);
+  }
+  if (
+    name === 'items' ||
+    name === 'keys' ||
+    name === 'values' ||
+    name === 'named_parameters' ||
+    name === 'parameters'
+  ) {
+    const known = self.attributes.get(`${name}()`);
+    if (known !== undefined) return known;
+    const value = pairsOf(m, self, name);
+    self.attributes.set(`${name}()`, value);
+    return value;
+  }
+  if (barriers.test(name)) {
+    const result = unknownCall(m, `${self.name}.${name}`, args, keywords);
+    m.hostWaitDevice(m.device, true);
+    for (const tensor of self.keeps) m.keep(tensor);
+    return result;
+  }
+  if (name === 'numel' || name === 'size' || name === 'dim' || name === 'element_size') {
+    const value = m.deriveUnknown(
+      `c:${self.id}:${name}:${args.map((a) => (isObj(a) ? a.id : String(a))).join()}`,
+      name,
+    );
+    value.plain = true;
+    return value;
+  }
+  const result = unknownCall(m, self.name ? `${self.name}.${name}` : name, args, keywords);
+  if (name === 'get' || name === 'setdefault' || name === 'pop')
+    if (args.length > 0 && result instanceof Unknown) {
+      const key = `get:${isObj(args[0]) ? args[0].id : String(args[0])}`;
+      const known = self.items.get(key);
+      if (known !== undefined) return known;
+      if (name === 'get' && args.length === 1) result.hint = undefined;
+      self.items.set(key, result);
+    }
+  return result;
+}
+
+function pairsOf(m: Machine, self: Unknown, name: string): Value {
+  const values = [0, 1].map((i) => {
+    const value = new Unknown(`${self.name}[${i}]`, self.origin === 'result' ? 'result' : 'element');
+    return value;
+  });
+  if (name === 'values' || name === 'parameters') return m.temp(new ListV(values));
+  const keys = [0, 1].map((i) => {
+    const key = new Unknown(`key ${i}`, 'element');
+    key.plain = true;
+    return key;
+  });
+  if (name === 'keys') return m.temp(new ListV(keys));
+  values.forEach((value, i) => self.items.set(`[o:${keys[i]!.id}]`, value));
+  return m.temp(new ListV(keys.map((key, i) => new TupleV([key, values[i]!]))));
+}
+
+function looksLikeTransfer(args: readonly Value[], keywords: Keywords): boolean {
+  return args.length > 0 || keywords.has('device') || keywords.has('non_blocking') || keywords.has('dtype');
+}

@@ -1,0 +1,168 @@
+/** Classes of the program: definition, lookup along the bases, making instances. */
+import type { ClassDef, Node, Statement } from '../../python/ast.ts';
+import {
+  BoundMethodV,
+  ClassV,
+  ExceptionV,
+  ExternalV,
+  FunctionV,
+  InstanceV,
+  Scope,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { call } from './calls.ts';
+import { ev } from './expressions.ts';
+import type { Machine } from './machine.ts';
+import { execBlock } from './statements.ts';
+
+export function defineClass(m: Machine, node: ClassDef): Value {
+  const bases = node.bases.map((base) => ev(m, base));
+  const cls = new ClassV(node.name, node, bases, m.frame.module);
+  const outer = m.frame.scope;
+  const scope = new Scope(m.frame.module, outer, 'class');
+  m.touched.add(`${m.frame.module.syntax.file}#${node.start}`);
+  m.frame.scope = scope;
+  try {
+    const steps = execBlock(m, node.body);
+    while (!steps.next().done);
+  } finally {
+    m.frame.scope = outer;
+  }
+  for (const [name, value] of scope.vars) {
+    cls.attributes.set(name, value);
+    const fn = value instanceof FunctionV ? value : undefined;
+    if (fn) fn.owner = cls;
+    else ownerOf(value, cls);
+  }
+  const isNamed = bases.some((base) => base instanceof ExternalV && /(^|\.)NamedTuple$/.test(base.path));
+  const decorated = node.decorators.some((decorator) => {
+    const callee = decorator.kind === 'Call' ? decorator.callee : decorator;
+    const name = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
+    return /^(dataclass|define|frozen|mutable|attrs|s)$/.test(name);
+  });
+  if (isNamed || decorated) {
+    cls.named = isNamed;
+    cls.fields = [];
+    for (const base of bases) if (base instanceof ClassV && base.fields) cls.fields.push(...base.fields);
+    cls.fields.push(...fieldsOf(node.body));
+  }
+  return cls;
+}
+
+function ownerOf(value: Value, cls: ClassV): void {
+  const target =
+    (value as { target?: Value; getter?: Value } | null)?.target ?? (value as { getter?: Value } | null)?.getter;
+  if (target instanceof FunctionV) target.owner = cls;
+}
+
+function fieldsOf(body: readonly Statement[]): NonNullable<ClassV['fields']> {
+  const fields: NonNullable<ClassV['fields']> = [];
+  for (const statement of body)
+    if (statement.kind === 'AnnAssign' && statement.target.kind === 'Name')
+      fields.push({ name: statement.target.id, ...(statement.value ? { default: statement.value } : {}) });
+  return fields;
+}
+
+/** The class and its bases, in the order in which attributes are looked for. */
+export function resolutionOrder(cls: ClassV, seen = new Set<ClassV>()): ClassV[] {
+  if (seen.has(cls)) return [];
+  seen.add(cls);
+  const order = [cls];
+  for (const base of cls.bases) if (base instanceof ClassV) order.push(...resolutionOrder(base, seen));
+  return order;
+}
+
+export function lookup(cls: ClassV, name: string): Value | undefined {
+  for (const c of resolutionOrder(cls)) {
+    const value = c.attributes.get(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+export function lookupAfter(cls: ClassV, after: ClassV, name: string): Value | undefined {
+  const order = resolutionOrder(cls);
+  for (const c of order.slice(order.indexOf(after) + 1)) {
+    const value = c.attributes.get(name);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** The framework's class that this one derives from, if any. */
+export function moduleLike(cls: ClassV): string | undefined {
+  for (const c of resolutionOrder(cls))
+    for (const base of c.bases)
+      if (base instanceof ExternalV) {
+        if (base.path === 'torch.nn.Module' || /^torch\.nn\.(modules\.)?/.test(base.path)) return 'torch.nn.Module';
+        return base.path;
+      }
+  return undefined;
+}
+
+/** Whether a base of the class is not known: then anything may be missing here. */
+export function openBases(cls: ClassV): boolean {
+  return resolutionOrder(cls).some((c) =>
+    c.bases.some((base) => base instanceof Unknown || (base instanceof ExternalV && base.path !== 'object')),
+  );
+}
+
+export function instantiate(
+  m: Machine,
+  cls: ClassV,
+  args: readonly Value[],
+  keywords: ReadonlyMap<string, Value>,
+  node: Node,
+): Value {
+  if (cls.named && cls.fields) {
+    const items = cls.fields.map((field, i) => args[i] ?? keywords.get(field.name) ?? defaultOf(m, field) ?? null);
+    return m.temp(
+      new TupleV(
+        items,
+        cls.fields.map((field) => field.name),
+      ),
+    );
+  }
+  const native = moduleLike(cls);
+  if (
+    native !== undefined &&
+    /^(Exception|BaseException|RuntimeError|ValueError|TypeError|KeyError|StopIteration)$/.test(native)
+  )
+    return new ExceptionV(cls.name);
+  const self = m.temp(new InstanceV(cls));
+  self.open = openBases(cls);
+  const init = lookup(cls, '__init__');
+  if (init instanceof FunctionV) {
+    m.hold(self);
+    call(m, new BoundMethodV(self, init), args, keywords, node);
+    m.hold(self);
+  } else if (cls.fields) {
+    let at = 0;
+    for (const field of cls.fields) {
+      const value = at < args.length ? args[at++]! : (keywords.get(field.name) ?? defaultOf(m, field));
+      self.attributes.set(field.name, value ?? new Unknown(`self.${field.name}`, 'attribute'));
+    }
+    const post = lookup(cls, '__post_init__');
+    if (post instanceof FunctionV) {
+      m.hold(self);
+      call(m, new BoundMethodV(self, post), [], new Map(), node);
+      m.hold(self);
+    }
+  }
+  return self;
+}
+
+function defaultOf(m: Machine, field: NonNullable<ClassV['fields']>[number]): Value | undefined {
+  if (!field.default) return undefined;
+  const value = field.default;
+  if (value.kind === 'Call') {
+    // `field(default_factory=list)`
+    const factory = value.keywords.find((k) => k.name === 'default_factory');
+    if (factory) return call(m, ev(m, factory.value), [], new Map(), value);
+    const plain = value.keywords.find((k) => k.name === 'default');
+    if (plain) return ev(m, plain.value);
+  }
+  return ev(m, value);
+}

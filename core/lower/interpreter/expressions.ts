@@ -1,0 +1,516 @@
+/** Evaluation of expressions. What `yield` gives was evaluated by the statement before. */
+import type { Call, Compare, Comprehension, Expression, Node } from '../../python/ast.ts';
+import {
+  ClassV,
+  DeviceV,
+  DictV,
+  EventV,
+  ExternalV,
+  FunctionV,
+  isObj,
+  keyOf,
+  ListV,
+  Scope,
+  SetV,
+  SliceV,
+  StreamV,
+  SuperV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { assignTo, sourceOf, storeName } from './assign.ts';
+import { getAttribute } from './attributes.ts';
+import { isBuiltin } from './builtins.ts';
+import { call, callMethod } from './calls.ts';
+import { resolutionOrder } from './classes.ts';
+import { contains, getItem } from './containers.ts';
+import { makeLambda } from './functions.ts';
+import { iterate, itemsOf } from './iteration.ts';
+import type { Machine } from './machine.ts';
+import { external, globalValue, unknownGlobal } from './modules.ts';
+import { inPlaceOperator, tensorCompare, tensorOf, tensorOperator } from './tensors.ts';
+import { condition, isNone, resolved, truth } from './truth.ts';
+
+export function ev(m: Machine, node: Expression): Value {
+  switch (node.kind) {
+    case 'Constant':
+      if (node.type === 'ellipsis') return external('Ellipsis');
+      if (node.type === 'complex') return 0;
+      return node.value;
+    case 'Name': {
+      const value = nameValue(m, node.id);
+      if (isTracked(value)) m.bind(node.id, value, true);
+      return value;
+    }
+    case 'FString':
+      for (const part of node.parts) {
+        const value = ev(m, part);
+        if (value instanceof TensorV) m.at(part, () => callMethod(m, value, '__format__', [], new Map(), part));
+      }
+      return plain('text');
+    case 'Tuple':
+      return m.temp(new TupleV(elements(m, node.elements)));
+    case 'List':
+      return m.temp(containerDisplay(m, new ListV(elements(m, node.elements))));
+    case 'Set': {
+      const set = m.temp(new SetV());
+      for (const item of elements(m, node.elements)) set.items.set(keyOf(item), item);
+      return set;
+    }
+    case 'Dict': {
+      const dict = m.temp(new DictV());
+      for (const item of node.items) {
+        const value = ev(m, item.value);
+        if (item.key) {
+          const key = ev(m, item.key);
+          dict.entries.set(keyOf(key), { key, value });
+        } else if (value instanceof DictV)
+          for (const [key, entry] of value.entries) dict.entries.set(key, { key: entry.key, value: entry.value });
+        else dict.open = true;
+      }
+      return containerDisplay(m, dict);
+    }
+    case 'Attribute': {
+      const owner = ev(m, node.value);
+      m.frame.node = node;
+      const value = getAttribute(m, owner, node.name);
+      if (isTracked(value)) m.bind(sourceOf(m, node), value, true);
+      return value;
+    }
+    case 'Subscript': {
+      const owner = ev(m, node.value);
+      if (owner instanceof ExternalV && !owner.path.startsWith('triton.')) {
+        // A generic type, mostly.
+        if (owner.path !== 'os.environ' && node.index.kind !== 'Constant') return owner;
+      }
+      const index = ev(m, node.index);
+      const value = m.at(node, () => getItem(m, owner, index, node));
+      if (isTracked(value) && node.index.kind === 'Constant') m.bind(sourceOf(m, node), value, true);
+      return value;
+    }
+    case 'Slice':
+      return new SliceV(
+        node.lower ? ev(m, node.lower) : null,
+        node.upper ? ev(m, node.upper) : null,
+        node.step ? ev(m, node.step) : null,
+      );
+    case 'Call':
+      return evCall(m, node);
+    case 'Unary': {
+      const value = ev(m, node.operand);
+      if (node.operator === 'not') return not(m, value, node);
+      if (typeof value === 'number') return node.operator === '-' ? -value : node.operator === '~' ? ~value : value;
+      if (typeof value === 'boolean') return node.operator === '~' ? value : Number(value);
+      const tensor = value instanceof TensorV ? value : value instanceof Unknown ? value.tensor : undefined;
+      if (tensor) return m.at(node, () => tensorOperator(m, 'neg', [tensor]));
+      const derived = m.deriveUnknown(`u:${node.operator}:${keyOf(value)}`, 'value');
+      derived.plain = value instanceof Unknown && value.plain;
+      return derived;
+    }
+    case 'Binary': {
+      const left = ev(m, node.left);
+      m.hold(left);
+      const right = ev(m, node.right);
+      return m.at(node, () => binary(m, node.operator, left, right, node));
+    }
+    case 'Compare':
+      return compare(m, node);
+    case 'BoolOp': {
+      const left = ev(m, node.left);
+      const taken = truth(m, left, node.left);
+      return node.operator === 'and' ? (taken ? ev(m, node.right) : left) : taken ? left : ev(m, node.right);
+    }
+    case 'Conditional':
+      return condition(m, node.test, { open: true }) ? ev(m, node.body) : ev(m, node.orelse);
+    case 'Lambda':
+      return makeLambda(m, node);
+    case 'Comprehension':
+      return comprehension(m, node);
+    case 'Starred':
+      return ev(m, node.value);
+    case 'Await':
+      return ev(m, node.value);
+    case 'Yield':
+      return m.frame.yielded?.get(node) ?? null;
+    case 'NamedExpr': {
+      const value = ev(m, node.value);
+      storeName(m, node.target.id, value, 'statement');
+      return value;
+    }
+    case 'Opaque':
+      for (const part of node.parts) ev(m, part);
+      return new Unknown('expression', 'result');
+  }
+}
+
+function isTracked(value: Value): boolean {
+  return (
+    value instanceof StreamV ||
+    value instanceof EventV ||
+    value instanceof TensorV ||
+    (value instanceof Unknown &&
+      (value.stream !== undefined || value.event !== undefined || value.tensor !== undefined))
+  );
+}
+
+function plain(name: string): Unknown {
+  const value = new Unknown(name, 'result');
+  value.plain = true;
+  return value;
+}
+
+/** An empty display of module code that runs by demand: others may have filled it since. */
+function containerDisplay<T extends ListV | DictV>(m: Machine, container: T): T {
+  const empty = container instanceof ListV ? container.items.length === 0 : container.entries.size === 0;
+  if (m.before > 0 && empty && m.frame.scope.kind === 'module') container.open = true;
+  return container;
+}
+
+function not(m: Machine, value: Value, node: Node): Value {
+  if (value instanceof Unknown) return !truth(m, value, node);
+  return !truth(m, value, node);
+}
+
+export function nameValue(m: Machine, name: string): Value {
+  for (let scope: Scope | undefined = m.frame.scope; scope; scope = scope.parent) {
+    if (scope.kind === 'module') break;
+    const value = scope.vars.get(name);
+    if (value !== undefined) return value;
+  }
+  const module = m.frame.scope.module;
+  const value = globalValue(m, module, name);
+  if (value !== undefined) return value;
+  if (isBuiltin(name)) return external(name);
+  return unknownGlobal(m, `${module.syntax.file}:${name}`, name);
+}
+
+function elements(m: Machine, nodes: readonly Expression[]): Value[] {
+  const values: Value[] = [];
+  for (const node of nodes) {
+    if (node.kind === 'Starred') values.push(...itemsOf(m, ev(m, node.value), node));
+    else {
+      const value = ev(m, node);
+      m.hold(value);
+      values.push(value);
+    }
+  }
+  return values;
+}
+
+function evCall(m: Machine, node: Call): Value {
+  m.spend();
+  const callee = node.callee;
+  if (callee.kind === 'Name' && callee.id === 'super') return superOf(m, node);
+  let receiver: Value | undefined;
+  let fn: Value = null;
+  if (callee.kind === 'Attribute') {
+    receiver = ev(m, callee.value);
+    m.hold(receiver);
+  } else fn = ev(m, callee);
+  const args: Value[] = [];
+  for (const arg of node.args) {
+    if (arg.kind === 'Starred') args.push(...itemsOf(m, ev(m, arg.value), arg));
+    else {
+      const value = ev(m, arg);
+      m.hold(value);
+      args.push(value);
+    }
+  }
+  const keywords = new Map<string, Value>();
+  for (const keyword of node.keywords) {
+    const value = ev(m, keyword.value);
+    m.hold(value);
+    if (keyword.name !== undefined) keywords.set(keyword.name, value);
+    else if (value instanceof DictV)
+      for (const entry of value.entries.values())
+        if (typeof entry.key === 'string') keywords.set(entry.key, entry.value);
+  }
+  const frame = m.frame;
+  frame.node = node;
+  const result =
+    receiver !== undefined && callee.kind === 'Attribute'
+      ? callMethod(m, receiver, callee.name, args, keywords, node)
+      : call(m, fn, args, keywords, node);
+  frame.node = node;
+  m.hold(result);
+  return result;
+}
+
+function superOf(m: Machine, node: Call): Value {
+  const frame = m.frame;
+  if (node.args.length >= 2) {
+    const cls = ev(m, node.args[0]!);
+    const self = ev(m, node.args[1]!);
+    if (cls instanceof ClassV && isObj(self)) {
+      const actual = self.kind === 'instance' ? (self as unknown as { cls: ClassV }).cls : cls;
+      return m.temp(new SuperV(self, cls, actual));
+    }
+    return new Unknown('super', 'result');
+  }
+  const owner = frame.fn?.owner;
+  const self = frame.firstArgument;
+  if (owner && isObj(self) && self.kind === 'instance') {
+    const actual = (self as unknown as { cls: ClassV }).cls;
+    return m.temp(new SuperV(self, resolutionOrder(actual).includes(owner) ? owner : actual, actual));
+  }
+  if (owner && self instanceof ClassV) return m.temp(new SuperV(self, owner, self));
+  return new Unknown('super', 'result');
+}
+
+export function binary(m: Machine, operator: string, left_: Value, right_: Value, _node: Node): Value {
+  const left = resolved(m, left_);
+  const right = resolved(m, right_);
+  const a = typeof left === 'boolean' ? Number(left) : left;
+  const b = typeof right === 'boolean' ? Number(right) : right;
+  if (typeof a === 'number' && typeof b === 'number') return arithmetic(operator, a, b);
+  if (typeof left === 'string' || typeof right === 'string') {
+    if (operator === '+' && typeof left === 'string' && typeof right === 'string') return left + right;
+    if (operator === '%') return plain('text');
+    return plain('text');
+  }
+  if (left instanceof TensorV || right instanceof TensorV || canBeTensors(left, right))
+    return tensorOperator(m, operator, [left, right]);
+  if (
+    operator === '+' &&
+    (left instanceof ListV || left instanceof TupleV) &&
+    (right instanceof ListV || right instanceof TupleV)
+  ) {
+    const items = [...left.items, ...right.items];
+    if (left instanceof TupleV) return m.temp(new TupleV(items));
+    const list = m.temp(new ListV(items));
+    list.open = left.open || (right instanceof ListV && right.open);
+    return list;
+  }
+  if (operator === '*' && left instanceof ListV && typeof right === 'number') {
+    const items: Value[] = [];
+    for (let i = 0; i < Math.min(right, 64); i++) items.push(...left.items);
+    return m.temp(new ListV(items.slice(0, 256)));
+  }
+  if (operator === '*' && left instanceof ListV) {
+    const list = m.temp(new ListV([...left.items, ...left.items]));
+    return list;
+  }
+  if (operator === '|' && left instanceof DictV && right instanceof DictV) {
+    const dict = m.temp(new DictV());
+    for (const source of [left, right])
+      for (const [key, entry] of source.entries) dict.entries.set(key, { key: entry.key, value: entry.value });
+    return dict;
+  }
+  const derived = m.deriveUnknown(`b:${operator}:${keyOf(left)}:${keyOf(right)}`, 'value');
+  derived.plain = true;
+  return derived;
+}
+
+/** Operands of which nothing says that they are numbers: parameters and what comes from them. */
+function canBeTensors(left: Value, right: Value): boolean {
+  const l = left instanceof Unknown ? left : undefined;
+  const r = right instanceof Unknown ? right : undefined;
+  if (l?.tensor || r?.tensor) return true;
+  const vague = (value: Unknown | undefined): boolean =>
+    value !== undefined &&
+    !value.plain &&
+    value.hint === undefined &&
+    (value.origin === 'parameter' || value.origin === 'element');
+  const fits = (value: Value): boolean => typeof value === 'number' || (value instanceof Unknown && !value.plain);
+  return (vague(l) && fits(right)) || (vague(r) && fits(left));
+}
+
+function arithmetic(operator: string, a: number, b: number): Value {
+  switch (operator) {
+    case '+':
+      return a + b;
+    case '-':
+      return a - b;
+    case '*':
+      return a * b;
+    case '/':
+      return b === 0 ? plain('value') : a / b;
+    case '//':
+      return b === 0 ? plain('value') : Math.floor(a / b);
+    case '%':
+      return b === 0 ? plain('value') : ((a % b) + b) % b;
+    case '**':
+      return a ** b;
+    case '<<':
+      return b >= 0 && b < 53 ? a * 2 ** b : 0;
+    case '>>':
+      return Math.floor(a / 2 ** b);
+    case '&':
+      return Number(BigInt(Math.trunc(a)) & BigInt(Math.trunc(b)));
+    case '|':
+      return Number(BigInt(Math.trunc(a)) | BigInt(Math.trunc(b)));
+    case '^':
+      return Number(BigInt(Math.trunc(a)) ^ BigInt(Math.trunc(b)));
+  }
+  return plain('value');
+}
+
+/** `target op= value`: in place where the target's type does it in place. */
+export function augmented(m: Machine, operator: string, before_: Value, value: Value, node: Node): Value {
+  const before = resolved(m, before_);
+  if (before instanceof ListV && operator === '+') {
+    before.items.push(...itemsOf(m, value, node));
+    return before;
+  }
+  const tensor = before instanceof TensorV ? before : before instanceof Unknown ? before.tensor : undefined;
+  if (tensor) {
+    inPlaceOperator(m, operator, tensor, value);
+    return before;
+  }
+  if (
+    before instanceof Unknown &&
+    !before.plain &&
+    (value instanceof TensorV || (value instanceof Unknown && value.tensor))
+  ) {
+    const made = tensorOf(m, before);
+    if (made) {
+      inPlaceOperator(m, operator, made, value);
+      return before;
+    }
+  }
+  return binary(m, operator, before, value, node);
+}
+
+function compare(m: Machine, node: Compare): Value {
+  let left = ev(m, node.left);
+  let result: Value = true;
+  for (const [i, operator] of node.operators.entries()) {
+    const right = ev(m, node.comparators[i]!);
+    if ((operator === 'is' || operator === 'is not') && (right === null || left === null)) {
+      const none = isNone(m, right === null ? left : right, node);
+      result = operator === 'is' ? none : !none;
+    } else result = m.at(node, () => compareValues(m, operator, left, right, node));
+    if (node.operators.length > 1 && !truth(m, result, node)) return false;
+    left = right;
+  }
+  return result;
+}
+
+export function compareValues(m: Machine, operator: string, left_: Value, right_: Value, node: Node): Value {
+  const left = resolved(m, left_);
+  const right = resolved(m, right_);
+  if (operator === 'in' || operator === 'not in') {
+    const found = contains(m, left, right, node);
+    if (found !== undefined) return operator === 'in' ? found : !found;
+    return m.deriveUnknown(`${operator}:${keyOf(left)}:${keyOf(right)}`, 'test');
+  }
+  if (left instanceof TensorV || right instanceof TensorV) {
+    if (operator === 'is' || operator === 'is not') return (left === right) === (operator === 'is');
+    return tensorCompare(m, left, right);
+  }
+  const negative = operator === '!=' || operator === 'is not';
+  if (operator === '==' || operator === 'is' || negative) {
+    const same = sameValue(left, right);
+    if (same !== undefined) return same !== negative;
+    const [a, b] = [keyOf(left), keyOf(right)].sort();
+    const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
+    const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
+    derived.plain = true;
+    derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : undefined);
+    return negative ? !truth(m, derived, node) : derived;
+  }
+  const a = typeof left === 'boolean' ? Number(left) : left;
+  const b = typeof right === 'boolean' ? Number(right) : right;
+  if (typeof a === 'number' && typeof b === 'number')
+    return operator === '<' ? a < b : operator === '>' ? a > b : operator === '<=' ? a <= b : a >= b;
+  if (typeof a === 'string' && typeof b === 'string')
+    return operator === '<' ? a < b : operator === '>' ? a > b : operator === '<=' ? a <= b : a >= b;
+  const derived = m.deriveUnknown(`${operator}:${keyOf(left)}:${keyOf(right)}`, 'test');
+  derived.plain = true;
+  return derived;
+}
+
+/** `device.type == 'cuda'`: the case that this analysis is about. */
+function isCudaTest(left: Value, right: Value): boolean {
+  return (right === 'cuda' && left instanceof Unknown) || (left === 'cuda' && right instanceof Unknown);
+}
+
+function sameValue(left: Value, right: Value): boolean | undefined {
+  if (left === right) return true;
+  if (left instanceof Unknown || right instanceof Unknown) return undefined;
+  if (left instanceof StreamV && right instanceof StreamV) return left.stream === right.stream;
+  if (left instanceof DeviceV || right instanceof DeviceV) {
+    if (left instanceof DeviceV && right instanceof DeviceV) {
+      if (left.device.find() === right.device.find()) return true;
+      if (left.type !== undefined && right.type !== undefined && left.type !== right.type) return false;
+    }
+    return undefined;
+  }
+  if (left instanceof TupleV && right instanceof TupleV) {
+    if (left.items.length !== right.items.length) return false;
+    let all: boolean | undefined = true;
+    left.items.forEach((item, i) => {
+      const same = sameValue(item, right.items[i]!);
+      if (same === false) all = false;
+      else if (same === undefined && all) all = undefined;
+    });
+    return all;
+  }
+  if (left instanceof ListV || right instanceof ListV || left instanceof DictV || right instanceof DictV)
+    return undefined;
+  if (left instanceof ExternalV && right instanceof ExternalV) return left.path === right.path;
+  if (left instanceof ExternalV || right instanceof ExternalV) return undefined;
+  if (isObj(left) !== isObj(right)) return false;
+  if (isObj(left)) return left instanceof FunctionV ? false : false;
+  return typeof left === typeof right || (typeof left !== 'string' && typeof right !== 'string')
+    ? Number(left) === Number(right) && typeof left !== 'string'
+    : false;
+}
+
+function comprehension(m: Machine, node: Comprehension): Value {
+  const frame = m.frame;
+  const outer = frame.scope;
+  const list: Value[] = [];
+  const dict = new DictV();
+  const result: Value = node.type === 'dict' ? dict : new ListV(list);
+  m.temp(result);
+  let open = false;
+  const scope = new Scope(outer.module, outer, 'comprehension');
+  const run = (index: number): void => {
+    if (index === node.clauses.length) {
+      m.spend();
+      const value = ev(m, node.element);
+      if (node.type === 'dict' && node.key) {
+        const key = ev(m, node.key);
+        dict.entries.set(keyOf(key), { key, value });
+      } else list.push(value);
+      return;
+    }
+    const clause = node.clauses[index]!;
+    if (index === 0) frame.scope = outer;
+    const sequence = ev(m, clause.iterable);
+    frame.scope = scope;
+    if (isOpenSequence(sequence)) open = true;
+    m.hold(sequence);
+    const iterator = iterate(m, sequence, clause.iterable);
+    m.hold(iterator.keep);
+    for (let turn = 0; turn < (iterator.limit ?? 64); turn++) {
+      const item = iterator.next();
+      if (item === undefined) break;
+      const held = frame.temps.length;
+      assignTo(m, clause.target, item, 'loop');
+      const passes = clause.conditions.every((test) => condition(m, test, { open: true }));
+      if (passes) run(index + 1);
+      // Temporaries of one turn go with it; the results are in the list.
+      if (frame.temps.length > held && node.type !== 'generator') frame.temps.length = held;
+    }
+  };
+  try {
+    run(0);
+  } finally {
+    frame.scope = outer;
+  }
+  if (node.type === 'set') {
+    const set = m.temp(new SetV());
+    for (const item of list) set.items.set(keyOf(item), item);
+    return set;
+  }
+  void open;
+  return result;
+}
+
+function isOpenSequence(value: Value): boolean {
+  return value instanceof Unknown || (value instanceof ListV && value.open);
+}

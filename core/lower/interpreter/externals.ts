@@ -1,0 +1,429 @@
+/**
+ * Calls of what is not of the workspace, by dotted path: torch, and the parts of Python's library that matter to
+ * references and control. What is in no table is unknown.
+ */
+import type { Node } from '../../python/ast.ts';
+import { factoryKind } from '../../torch/factories.ts';
+import { isBlocking, isComputing, isInPlace, isOverwriting, isSplitting, isViewing } from '../../torch/operators.ts';
+import {
+  DeviceClass,
+  DeviceV,
+  ExceptionV,
+  ListV,
+  NativeV,
+  type StreamV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+  ContextV,
+} from '../values.ts';
+import { runBackwardFunction, applyFunction } from './autograd.ts';
+import { builtinCall, isBuiltin } from './builtins.ts';
+import { call, callMethod, type Keywords, tensorsIn, unknownCall } from './calls.ts';
+import { collective } from './collectives.ts';
+import { plainContext } from './contexts.ts';
+import { makeTensor } from './factories.ts';
+import { graphContext, graphCall } from './graphs.ts';
+import { libraryCall } from './library.ts';
+import { makeLoader } from './loaders.ts';
+import type { Machine } from './machine.ts';
+import { hostRead, isHost, operate } from './memory.ts';
+import { makeModule, makeOptimizer } from './modulesOfTorch.ts';
+import { deviceIndexOf, proveDevice, selectStream, streamContext, streamOf } from './streams.ts';
+import { computeFunction, flag, splitTensor, tensorMethod, tensorOf, view } from './tensors.ts';
+import { deviceTarget } from './transfers.ts';
+import { resolved } from './truth.ts';
+
+function plain(name: string): Unknown {
+  const value = new Unknown(name, 'result');
+  value.plain = true;
+  return value;
+}
+
+export function callExternal(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
+  if (path.startsWith('torch.')) return torchCall(m, path, args, keywords, node);
+  if (!path.includes('.') && isBuiltin(path)) return builtinCall(m, path, args, keywords, node);
+  if (path.startsWith('triton.kernel.')) return launchKernel(m, path, args, keywords);
+  const known = libraryCall(m, path, args, keywords, node);
+  if (known !== undefined) return known;
+  return unknownCall(m, path, args, keywords);
+}
+
+/** A kernel of the program's own: it may read and write every tensor that it is given. */
+function launchKernel(m: Machine, path: string, args: readonly Value[], keywords: Keywords): Value {
+  const tensors = tensorsIn(m, [...args, ...keywords.values()]);
+  for (const arg of args) {
+    const value = resolved(m, arg);
+    if (
+      value instanceof Unknown &&
+      !value.plain &&
+      value.origin === 'parameter' &&
+      value.hint === undefined &&
+      !value.tensor
+    ) {
+      // Sizes are passed as well; only what is used as a tensor elsewhere counts.
+    }
+  }
+  const device = tensors.filter((tensor) => !isHost(tensor));
+  for (const tensor of device) tensor.storage.device.prove();
+  if (device.length > 0)
+    operate(m, path.slice(path.lastIndexOf('.') + 1), device, device.slice(-1).concat(device.slice(0, -1)), false);
+  return null;
+}
+
+/** `torch.cuda`, `torch.xpu`, `torch.accelerator` and so on speak of the same things. */
+function deviceModule(path: string): string | undefined {
+  const match = /^torch\.(?:cuda|xpu|npu|mtia|accelerator|musa|hpu)\.(.+)$/.exec(path);
+  return match?.[1];
+}
+
+export function torchCall(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
+  const ofDevice = deviceModule(path);
+  if (ofDevice !== undefined) {
+    const result = deviceCall(m, ofDevice, args, keywords, node);
+    if (result !== undefined) return result;
+    return unknownCall(m, path, args, keywords);
+  }
+  const name = path.slice('torch.'.length);
+  const last = path.slice(path.lastIndexOf('.') + 1);
+  switch (name) {
+    case 'Stream':
+      return makeStream(m, args, keywords);
+    case 'Event':
+      return m.temp(m.newEvent('?event', flag(m, keywords.get('enable_timing'), node)));
+    case 'device': {
+      const first = args[0] ?? null;
+      const index = typeof args[1] === 'number' ? args[1] : (keywords.get('index') ?? undefined);
+      const target = deviceTarget(m, first);
+      const value = resolved(m, first);
+      if (value instanceof DeviceV) return value;
+      if (value instanceof Unknown && target) {
+        const hinted = typeof value.hint === 'string' && target.kind !== 'other' ? target.kind : undefined;
+        return new DeviceV(hinted, target.index, target.device);
+      }
+      if (!target) return new DeviceV(undefined, undefined, new DeviceClass());
+      if (typeof index === 'number') target.device.prove(index);
+      return new DeviceV(
+        target.kind === 'other' ? String(first) : target.kind,
+        typeof index === 'number' ? index : target.index,
+        target.device,
+      );
+    }
+    case 'set_default_device':
+      if (deviceTarget(m, args[0])?.kind === 'cuda') m.defaultDeviceCuda = true;
+      return null;
+    case 'no_grad':
+    case 'inference_mode':
+    case 'autograd.no_grad':
+    case 'autograd.inference_mode':
+    case 'set_grad_enabled':
+    case 'autograd.set_grad_enabled':
+      return gradContext(m, name.endsWith('set_grad_enabled') ? flag(m, args[0], node) : false);
+    case 'enable_grad':
+    case 'autograd.enable_grad':
+      return gradContext(m, true);
+    case 'autocast':
+    case 'amp.autocast':
+    case 'autograd.profiler.record_function':
+    case 'profiler.record_function':
+    case 'profiler.profile':
+    case 'autograd.graph.saved_tensors_hooks':
+    case 'autograd.set_detect_anomaly':
+    case 'random.fork_rng':
+      for (const value of args) if (isCallable(value)) m.callbacks.push(value);
+      return plainContext(m);
+    case 'is_tensor':
+      return resolved(m, args[0] ?? null) instanceof TensorV
+        ? true
+        : m.decide(`is_tensor:${idOf(args[0])}`, true, node);
+    case 'is_grad_enabled':
+      return m.gradMode;
+    case 'manual_seed':
+    case 'set_float32_matmul_precision':
+    case 'set_default_dtype':
+    case 'set_num_threads':
+    case '_dynamo.mark_dynamic':
+      return null;
+    case 'get_num_threads':
+    case 'initial_seed':
+      return plain(name);
+    case 'from_numpy':
+    case 'from_dlpack':
+    case 'frombuffer': {
+      const source = tensorOf(m, args[0]);
+      if (source instanceof TensorV && args[0] instanceof TensorV) {
+        const tensor = view(m, source);
+        tensor.numpy = false;
+        return tensor;
+      }
+      return m.hostTensor('?array', 'pageable');
+    }
+    case 'save': {
+      readAll(m, [args[0] ?? null], 'save');
+      return null;
+    }
+    case 'load':
+      return new Unknown('load', 'result');
+    case 'compile':
+    case 'jit.script':
+    case 'jit.trace':
+      return args[0] ?? plainDecorator();
+    case 'jit.fork':
+      return unknownCall(m, path, args, keywords);
+    case 'utils.checkpoint.checkpoint': {
+      const inner = new Map(keywords);
+      for (const key of ['use_reentrant', 'preserve_rng_state', 'context_fn', 'determinism_check', 'debug'])
+        inner.delete(key);
+      return call(m, args[0] ?? null, args.slice(1), inner, node);
+    }
+    case 'get_device_module':
+      return new Unknown('torch.cuda', 'external');
+    case 'utils.data.DataLoader':
+      return makeLoader(m, args, keywords);
+    case 'autograd.backward':
+    case 'autograd.grad':
+      return runBackwardFunction(m, name, args, keywords, node);
+    case 'broadcast_tensors':
+      return m.temp(new TupleV(args.map((arg) => tensorOf(m, arg) ?? arg)));
+    case 'utils.data.TensorDataset':
+      return m.temp(new NativeV(path));
+    case 'Size':
+    case 'Generator':
+    case 'finfo':
+    case 'iinfo':
+      return plain(name);
+  }
+  if (/^(nn\.)?utils\.clip_grad_(norm|value)_$/.test(name)) {
+    const tensors = tensorsIn(m, args.slice(0, 1));
+    if (tensors.length > 0) return operate(m, name, tensors, tensors, true) ?? plain(name);
+    return unknownCall(m, path, args, keywords);
+  }
+  if (/\.Function\.apply$/.test(name)) return applyFunction(m, null, args, keywords, node);
+  if (name.startsWith('distributed.')) return collective(m, name.slice('distributed.'.length), args, keywords, node);
+  if (name.startsWith('optim.')) return makeOptimizer(m, path, args, keywords);
+  if (/^nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(name)) return makeModule(m, last, args, keywords);
+  if (/^(cuda\.)?amp\.GradScaler$|^amp\.GradScaler$/.test(name)) return m.temp(new NativeV('torch.amp.GradScaler'));
+  if (name.startsWith('nn.init.')) {
+    const target = tensorOf(m, args[0]);
+    if (target) operate(m, last, [], [target], false);
+    return args[0] ?? null;
+  }
+  if (/^_foreach_\w+$/.test(name)) return foreach(m, last, args);
+  if (/^(?:(?:nn\.functional|linalg|fft|special|_C\._nn|ops\.aten|nested|masked|signal|sparse)\.)?\w+$/.test(name)) {
+    const kind = name === last || name.startsWith('fft.') ? factoryKind(last) : undefined;
+    if (kind) return makeTensor(m, last, kind, args, keywords);
+    if (isSplitting(last)) {
+      const tensor = tensorOf(m, args[0]);
+      if (tensor) return splitTensor(m, tensor, last, args.slice(1), keywords);
+    }
+    if (
+      isViewing(last) ||
+      /^(reshape|squeeze|unsqueeze|transpose|permute|flatten|narrow|select|view_as_real|view_as_complex|detach|moveaxis|movedim)$/.test(
+        last,
+      )
+    ) {
+      const tensor = tensorOf(m, args[0] ?? keywords.get('input'));
+      if (tensor) return tensorMethod(m, tensor, last, args.slice(1), keywords, node);
+    }
+    if (isInPlace(last)) {
+      const tensor = tensorOf(m, args[0]);
+      if (tensor) {
+        const others = tensorsIn(m, args.slice(1));
+        operate(m, last, isOverwriting(last) ? others : [tensor, ...others], [tensor], false);
+        return tensor;
+      }
+    }
+    if (/^(repeat_interleave|nonzero|unique|unique_consecutive|masked_select|equal|bincount)$/.test(last)) {
+      const tensor = tensorOf(m, args[0]);
+      if (tensor) {
+        hostRead(m, tensor, last);
+        return last === 'equal' ? plain(last) : operate(m, last, tensorsIn(m, args), [], true)!;
+      }
+    }
+    if (isComputing(last)) {
+      if (flag(m, keywords.get('inplace'), node)) {
+        const tensor = tensorOf(m, args[0]);
+        if (tensor) {
+          operate(m, last, [tensor], [tensor], false);
+          return tensor;
+        }
+      }
+      return computeFunction(m, last, args, keywords);
+    }
+    if (isBlocking(last)) return unknownCall(m, path, args, keywords);
+  }
+  return unknownCall(m, path, args, keywords);
+}
+
+function foreach(m: Machine, name: string, args: readonly Value[]): Value {
+  const first = tensorsIn(m, args.slice(0, 1));
+  const all = tensorsIn(m, args);
+  if (all.length === 0) return unknownCall(m, name, args, new Map());
+  if (name.endsWith('_')) {
+    operate(m, name, all, first, false);
+    return null;
+  }
+  const made = first.map(() => operate(m, name, all, [], true)!);
+  return m.temp(new ListV(made));
+}
+
+function plainDecorator(): Value {
+  return new Unknown('decorator', 'result');
+}
+
+function isCallable(value: Value): boolean {
+  return value !== null && typeof value === 'object' && /^(function|method|partial)$/.test(value.kind);
+}
+
+function idOf(value: Value | undefined): string {
+  return value !== null && typeof value === 'object' ? String(value.id) : String(value);
+}
+
+/** The host reads everything that a value holds. */
+export function readAll(m: Machine, values: readonly Value[], name: string): void {
+  for (const tensor of tensorsIn(m, values)) hostRead(m, tensor, name);
+}
+
+function gradContext(m: Machine, enabled: boolean): ContextV {
+  let before = m.gradMode;
+  return m.temp(
+    new ContextV(() => {
+      before = m.gradMode;
+      m.gradMode = enabled;
+      return null;
+    }, () => {
+      m.gradMode = before;
+    }, []),
+  );
+}
+
+function makeStream(m: Machine, args: readonly Value[], keywords: Keywords): StreamV {
+  const device = keywords.get('device') ?? args[0];
+  proveDevice(m, device);
+  const index = deviceIndexOf(m, device) ?? m.device;
+  return m.temp(m.newStream('?stream', index));
+}
+
+function deviceCall(
+  m: Machine,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value | undefined {
+  const device = (): number => deviceIndexOf(m, args[0] ?? keywords.get('device')) ?? m.device;
+  switch (name) {
+    case 'Stream':
+    case 'streams.Stream':
+      return makeStream(m, args, keywords);
+    case 'ExternalStream':
+      return m.temp(m.newStream('?external stream', device(), true));
+    case 'get_stream_from_external':
+      return m.temp(m.newStream('?external stream', 0, true));
+    case 'Event':
+      return m.temp(m.newEvent('?event', flag(m, args[0] ?? keywords.get('enable_timing'), node)));
+    case 'current_stream':
+      proveDevice(m, args[0] ?? keywords.get('device'));
+      return m.current(device()).stream;
+    case 'default_stream':
+      proveDevice(m, args[0] ?? keywords.get('device'));
+      return m.defaultStream(device());
+    case 'stream':
+    case 'StreamContext':
+    case 'streams.stream':
+      return streamContext(m, args[0] ?? keywords.get('stream') ?? null);
+    case 'set_stream': {
+      const stream = streamOf(m, args[0] ?? keywords.get('stream'));
+      if (stream) selectStream(m, stream);
+      return null;
+    }
+    case 'synchronize':
+      m.emit({ kind: 'hostWait', on: { kind: 'device', device: device() } });
+      return null;
+    case 'empty_cache':
+    case 'reset_peak_memory_stats':
+    case 'manual_seed':
+    case 'manual_seed_all':
+    case 'init':
+    case 'nvtx.range_push':
+    case 'nvtx.range_pop':
+    case 'nvtx.mark':
+    case 'ipc_collect':
+    case '_lazy_init':
+    case 'set_rng_state':
+    case 'reset_accumulated_memory_stats':
+      return null;
+    case '_sleep':
+      m.launch('sleep', m.current(), [], []);
+      return null;
+    case 'is_available':
+    case 'is_initialized':
+    case 'is_bf16_supported':
+      return true;
+    case 'device_count':
+      return 8;
+    case 'current_device':
+    case 'current_device_index':
+      return m.device;
+    case 'set_device': {
+      const index = deviceIndexOf(m, args[0]);
+      if (index !== undefined) m.device = index;
+      return null;
+    }
+    case 'device':
+    case 'device_of':
+    case 'device_index':
+      return deviceContext(m, args[0] ?? null);
+    case 'is_current_stream_capturing':
+      return m.capturing !== undefined;
+    case 'CUDAGraph':
+    case 'graph':
+    case 'make_graphed_callables':
+    case 'graph_pool_handle':
+      return name === 'graph' ? graphContext(m, args, keywords, node) : graphCall(m, name, args, keywords, node);
+    case 'memory_allocated':
+    case 'max_memory_allocated':
+    case 'memory_reserved':
+    case 'get_device_properties':
+    case 'get_device_name':
+    case 'get_device_capability':
+    case 'memory_stats':
+    case 'mem_get_info':
+    case 'get_rng_state':
+    case 'memory_summary':
+    case 'can_device_access_peer':
+    case 'max_memory_reserved':
+      return plain(name);
+    case 'amp.autocast':
+    case 'nvtx.range':
+    case 'use_mem_pool':
+      return plainContext(m);
+    case 'amp.GradScaler':
+      return m.temp(new NativeV('torch.amp.GradScaler'));
+    case 'comm.broadcast':
+      return undefined;
+  }
+  if (/^(FloatTensor|HalfTensor|LongTensor|IntTensor|DoubleTensor|ByteTensor|BoolTensor|BFloat16Tensor)$/.test(name)) {
+    const target = new Map<string, Value>([['device', 'cuda']]);
+    return makeTensor(m, 'tensor', 'from-host', args, target);
+  }
+  return undefined;
+}
+
+function deviceContext(m: Machine, value: Value): ContextV {
+  let before = m.device;
+  return m.temp(
+    new ContextV(() => {
+      before = m.device;
+      proveDevice(m, value);
+      const index = value instanceof TensorV ? m.deviceIndexOf(value.storage.device) : deviceIndexOf(m, value);
+      if (index !== undefined && index >= 0) m.device = index;
+      return null;
+    }, () => {
+      m.device = before;
+    }, [value]),
+  );
+}
+
+export { callMethod, ExceptionV };

@@ -1,0 +1,63 @@
+/** One running (or suspended) execution of a function body or of module code, and generators, which keep theirs. */
+import type { Node } from '../../python/ast.ts';
+import { type FunctionV, type ModuleV, Obj, type Scope, type Value } from '../values.ts';
+
+export interface Frame {
+  readonly activation: number;
+  readonly module: ModuleV;
+  readonly fn: FunctionV | undefined;
+  scope: Scope;
+  /** What runs now: the innermost call or statement. */
+  node: Node;
+  /** Results that the running statement holds. */
+  temps: Obj[];
+  /** Iterators, context managers and so on, for as long as a compound statement runs. */
+  readonly held: Value[];
+  /** Former values of names, attributes and items that the running statement replaced. */
+  dropped: Obj[];
+  returned: Value;
+  /** Enclosing `try` statements with a handler for StopIteration. */
+  stopHandlers: number;
+  /** Results of `yield` expressions inside the running statement. */
+  yielded: Map<Node, Value> | undefined;
+  readonly firstArgument: Value | undefined;
+}
+
+export function visitFrame(frame: Frame, visit: (value: Value | undefined) => void): void {
+  for (let scope: Scope | undefined = frame.scope; scope; scope = scope.parent) {
+    for (const value of scope.vars.values()) visit(value);
+    if (scope.kind === 'function' || scope.kind === 'module') break;
+  }
+  for (const value of frame.temps) visit(value);
+  for (const value of frame.held) visit(value);
+  for (const value of frame.dropped) visit(value);
+  visit(frame.returned);
+  visit(frame.fn);
+}
+
+export class GeneratorV extends Obj {
+  readonly kind = 'generator';
+  done = false;
+  running = false;
+  returned: Value = null;
+  constructor(
+    readonly frame: Frame,
+    readonly body: Generator<Value, void, Value>,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    if (!this.done) visitFrame(this.frame, visit);
+  }
+}
+
+/** A Python exception on its way up. */
+export class Raised {
+  constructor(
+    readonly name: string,
+    readonly value: Value,
+  ) {}
+}
+
+/** The entry's budget of steps is spent. */
+export class OutOfBudget {}

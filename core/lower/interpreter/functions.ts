@@ -1,0 +1,300 @@
+/** Functions of the program: making them, binding arguments, running bodies, generators. */
+import type { FunctionDef, Lambda, Node, Parameter, Statement } from '../../python/ast.ts';
+import { namesUsed } from '../names.ts';
+import {
+  ClassMethodV,
+  ClassV,
+  DictV,
+  ExternalV,
+  FunctionV,
+  keyOf,
+  ModuleV,
+  PropertyV,
+  Scope,
+  StaticMethodV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { call } from './calls.ts';
+import { ev } from './expressions.ts';
+import { type Frame, GeneratorV, Raised } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { escape, handOver } from './handover.ts';
+import { type Completion, execBlock } from './statements.ts';
+
+const deepest = 24;
+const deepestRecursion = 2;
+
+export function makeFunction(m: Machine, node: FunctionDef): Value {
+  const fn = bareFunction(m, node.name, node, node.parameters);
+  let value: Value = fn;
+  for (const decorator of [...node.decorators].reverse()) value = decorate(m, value, fn, ev(m, decorator), decorator);
+  return value;
+}
+
+export function makeLambda(m: Machine, node: Lambda): FunctionV {
+  return m.temp(bareFunction(m, '<lambda>', node, node.parameters));
+}
+
+function bareFunction(
+  m: Machine,
+  name: string,
+  node: FunctionDef | Lambda,
+  parameters: readonly Parameter[],
+): FunctionV {
+  let closure: Scope = m.frame.scope;
+  // A class's names are not seen from its methods.
+  while (closure.kind === 'class' && closure.parent) closure = closure.parent;
+  const fn = new FunctionV(name, node, parameters, closure, namesUsed(node));
+  for (const parameter of parameters) if (parameter.default) fn.defaults.set(parameter.name, ev(m, parameter.default));
+  return fn;
+}
+
+function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, node: Node): Value {
+  if (decorator instanceof ExternalV) {
+    switch (decorator.path) {
+      case 'property':
+      case 'abc.abstractproperty':
+        return new PropertyV(value, undefined);
+      case 'functools.cached_property':
+        return new PropertyV(value, undefined, true);
+      case 'staticmethod':
+        return new StaticMethodV(value);
+      case 'classmethod':
+        return new ClassMethodV(value);
+      case 'contextlib.contextmanager':
+      case 'contextlib.asynccontextmanager':
+        fn.contextManager = true;
+        return value;
+      case 'torch.no_grad':
+      case 'torch.inference_mode':
+        fn.noGrad = true;
+        return value;
+      case 'functools.wraps':
+        return value;
+    }
+    if (/^triton\./.test(decorator.path)) return new ExternalV(`triton.kernel.${fn.name}`);
+    return value;
+  }
+  if (decorator instanceof Unknown) {
+    if (decorator.receiver instanceof Unknown && /(^|\.)no_grad|inference_mode/.test(decorator.name)) fn.noGrad = true;
+    // `@x.setter` of a property that is already there.
+    if (/\.?setter$/.test(decorator.name)) return value;
+    return value;
+  }
+  if (decorator instanceof FunctionV || decorator instanceof ClassV) {
+    const result = call(m, decorator, [value], new Map(), node);
+    return result instanceof Unknown || result === null ? value : result;
+  }
+  if (decorator !== null && typeof decorator === 'object') {
+    const kind = (decorator as { kind: string }).kind;
+    if (kind === 'builtin-method') {
+      const method = decorator as unknown as { self: Value; name: string };
+      if (method.self instanceof PropertyV && method.name === 'setter') return new PropertyV(method.self.getter, value);
+    }
+    if (kind === 'context') {
+      fn.noGrad = true;
+      return value;
+    }
+    if (kind === 'decorator') return value;
+  }
+  return value;
+}
+
+/** Binds arguments to parameters; what is not given stays at its default, or unknown. */
+export function bindArguments(
+  m: Machine,
+  fn: FunctionV,
+  scope: Scope,
+  args: readonly Value[],
+  keywords: ReadonlyMap<string, Value>,
+): void {
+  const left = new Map(keywords);
+  let at = 0;
+  for (const parameter of fn.parameters) {
+    let value: Value | undefined;
+    switch (parameter.kind) {
+      case 'star':
+        if (parameter.name === '') continue;
+        value = new TupleV(args.slice(at));
+        at = args.length;
+        break;
+      case 'double-star': {
+        const dict = new DictV();
+        for (const [name, item] of left) dict.entries.set(keyOf(name), { key: name, value: item });
+        left.clear();
+        value = dict;
+        break;
+      }
+      case 'keyword-only':
+        value = left.get(parameter.name);
+        left.delete(parameter.name);
+        break;
+      default:
+        if (at < args.length) value = args[at++];
+        else {
+          value = left.get(parameter.name);
+          left.delete(parameter.name);
+        }
+    }
+    value ??= undefined;
+    if (value === undefined) value = fn.defaults.get(parameter.name);
+    if (value === undefined) value = unknownParameter(parameter);
+    scope.vars.set(parameter.name, value);
+    if (typeof value === 'object' && value !== null) m.bind(parameter.name, value);
+  }
+}
+
+export function unknownParameter(parameter: Parameter): Unknown {
+  const value = new Unknown(parameter.name, 'parameter');
+  const text = parameter.annotation;
+  if (text && text.kind === 'Name' && /^(int|float|str|bool|bytes)$/.test(text.id)) value.plain = true;
+  value.loader = /loader|batches|data_iter|iterator/i.test(parameter.name);
+  return value;
+}
+
+/** Calls a function of the program. */
+export function callFunction(
+  m: Machine,
+  fn: FunctionV,
+  args: readonly Value[],
+  keywords: ReadonlyMap<string, Value>,
+  node: Node,
+): Value {
+  m.spend();
+  let same = 0;
+  for (const frame of m.stack) if (frame.fn?.node === fn.node) same++;
+  if (m.stack.length > deepest || same > deepestRecursion) return new Unknown(fn.name, 'result');
+  m.touched.add(`${fn.closure.module.syntax.file}#${fn.node.start}`);
+  const module = fn.closure.module;
+  const scope = new Scope(module, fn.closure, 'function');
+  const caller = m.frame;
+  const before = caller.node;
+  caller.node = node;
+  const frame = m.newFrame(module, fn, scope, fn.node, args[0]);
+  const entry = m.entryCall;
+  m.entryCall = false;
+  // Arguments move into the callee: what only the call held goes when the callee drops it.
+  for (const value of args) if (typeof value === 'object' && value !== null) removeTemp(caller, value);
+  for (const value of keywords.values()) if (typeof value === 'object' && value !== null) removeTemp(caller, value);
+  m.stack.push(frame);
+  bindArguments(m, fn, scope, args, keywords);
+  if (fn.node.kind === 'FunctionDef' && fn.node.isGenerator) {
+    m.stack.pop();
+    caller.node = before;
+    const generator = m.temp(new GeneratorV(frame, runGenerator(m, fn.node.body)));
+    return generator;
+  }
+  const grad = m.gradMode;
+  if (fn.noGrad) m.gradMode = false;
+  const depth = m.stack.length;
+  try {
+    if (fn.node.kind === 'Lambda') {
+      frame.returned = ev(m, fn.node.body);
+      frame.node = fn.node.body;
+    } else runBody(m, fn.node.body);
+    const value = frame.returned;
+    if (entry) {
+      // The return itself is where the result leaves.
+      escape(m, value, 'return');
+      m.roots.push(value);
+    } else handOver(m, frame, value, 'return');
+    caller.temps.push(...asTemps(value));
+    endFrame(m, frame);
+    return value;
+  } catch (error) {
+    if (error instanceof Raised) {
+      m.stack.length = depth;
+      endFrame(m, frame);
+    }
+    throw error;
+  } finally {
+    m.gradMode = grad;
+    caller.node = before;
+  }
+}
+
+function asTemps(value: Value): (Value & object)[] {
+  return typeof value === 'object' && value !== null ? [value] : [];
+}
+
+function removeTemp(frame: Frame, value: Value): void {
+  for (let at = frame.temps.indexOf(value as never); at >= 0; at = frame.temps.indexOf(value as never))
+    frame.temps.splice(at, 1);
+}
+
+function runBody(m: Machine, body: readonly Statement[]): Completion {
+  const steps = execBlock(m, body);
+  for (;;) {
+    const result = steps.next(null);
+    if (result.done) return result.value;
+  }
+}
+
+/** The frame's names end; what only they held is released. */
+function endFrame(m: Machine, frame: Frame): void {
+  m.stack.pop();
+  m.handSelectionsUp(frame.activation);
+  frame.temps = [];
+  frame.dropped = [];
+  frame.held.length = 0;
+  frame.returned = null;
+  // The release is placed in the frame that ended; closures keep what they use of its names.
+  m.stack.push(frame);
+  m.ending = frame;
+  m.collect('scope');
+  m.ending = undefined;
+  m.stack.pop();
+}
+
+function* runGenerator(m: Machine, body: readonly Statement[]): Generator<Value, void, Value> {
+  yield* execBlock(m, body);
+}
+
+/** The next item of a generator of the program; undefined at its end. */
+export function resumeGenerator(m: Machine, generator: GeneratorV, sent: Value): Value | undefined {
+  if (generator.done || generator.running) return undefined;
+  m.spend();
+  if (m.stack.length > deepest) {
+    generator.done = true;
+    return undefined;
+  }
+  const frame = generator.frame;
+  generator.running = true;
+  m.stack.push(frame);
+  const depth = m.stack.length;
+  try {
+    const result = generator.body.next(sent);
+    m.stack.length = depth;
+    if (result.done) {
+      generator.done = true;
+      generator.returned = frame.returned;
+      endFrame(m, frame);
+      return undefined;
+    }
+    handOver(m, frame, result.value, 'yield');
+    m.stack.pop();
+    m.handSelectionsUp(frame.activation);
+    m.hold(result.value);
+    return result.value;
+  } catch (error) {
+    generator.done = true;
+    if (error instanceof Raised) {
+      m.stack.length = depth;
+      endFrame(m, frame);
+      // A generator that returns ends the iteration; another exception goes on.
+      if (error.name === 'StopIteration') return undefined;
+    }
+    throw error;
+  } finally {
+    generator.running = false;
+  }
+}
+
+export function isTensorLike(value: Value): boolean {
+  return value instanceof TensorV || (value instanceof Unknown && value.tensor !== undefined);
+}
+
+export { ModuleV };

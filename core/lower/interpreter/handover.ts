@@ -1,0 +1,44 @@
+/** Notes which tensors a followed function hands to its followed caller, and which leave the entry for good. */
+import { DictV, InstanceV, isObj, ListV, SetV, type Storage, TensorV, TupleV, Unknown, type Value } from '../values.ts';
+import type { Frame } from './frame.ts';
+import type { Machine } from './machine.ts';
+
+/** Storages of the tensors in a value that a receiver would look at first. */
+export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): Set<Storage> {
+  if (!isObj(value) || depth > 3) return into;
+  if (value instanceof TensorV) into.add(value.storage);
+  else if (value instanceof Unknown) {
+    if (value.tensor) into.add(value.tensor.storage);
+  } else if (value instanceof ListV || value instanceof TupleV)
+    for (const item of value.items) storagesIn(item, into, depth + 1);
+  else if (value instanceof DictV) for (const entry of value.entries.values()) storagesIn(entry.value, into, depth + 1);
+  else if (value instanceof SetV) for (const item of value.items.values()) storagesIn(item, into, depth + 1);
+  else if (value instanceof InstanceV && value.cls.fields)
+    for (const item of value.attributes.values()) storagesIn(item, into, depth + 1);
+  return into;
+}
+
+export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' | 'yield'): void {
+  if (!isObj(value) || m.before > 0) return;
+  for (const storage of storagesIn(value)) {
+    if (storage.memory !== 'device') continue;
+    m.handOvers.push({
+      block: storage.block,
+      step: m.builder.length,
+      activation: frame.activation,
+      how,
+      file: frame.module.syntax.file,
+      node: frame.node,
+      stream: m.current(m.deviceIndexOf(storage.device)).stream.stream,
+    });
+  }
+}
+
+/** The entry's own result goes to a caller that nobody knows. */
+export function escape(m: Machine, value: Value, how: 'return' | 'yield'): void {
+  for (const storage of storagesIn(value)) {
+    if (storage.memory !== 'device') continue;
+    const selection = m.current(m.deviceIndexOf(storage.device));
+    m.emit({ kind: 'escape', block: storage.block, stream: selection.stream.stream, how }, selection);
+  }
+}

@@ -1,0 +1,166 @@
+/** Iteration over every kind of object. Sequences of unknown length give two elements of stable identity. */
+import type { Node } from '../../python/ast.ts';
+import {
+  DictV,
+  ExternalV,
+  InstanceV,
+  IteratorV,
+  ListV,
+  NativeV,
+  SequenceV,
+  SetV,
+  StaticMethodV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { call } from './calls.ts';
+import { lookup } from './classes.ts';
+import { getItem } from './containers.ts';
+import { GeneratorV, Raised } from './frame.ts';
+import { resumeGenerator } from './functions.ts';
+import type { Machine } from './machine.ts';
+import { loaderBatch } from './loaders.ts';
+import { resolved } from './truth.ts';
+
+export interface PyIterator {
+  next(): Value | undefined;
+  /** What the iterator itself keeps alive. */
+  readonly keep?: Value;
+  readonly limit?: number;
+  result?(): Value;
+}
+
+export const unknownLength = 2;
+
+export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
+  const value = resolved(m, iterable);
+  if (value instanceof ListV) {
+    let at = 0;
+    return {
+      next: () => {
+        if (at < value.items.length) return value.items[at++]!;
+        if (value.open && at < unknownLength) {
+          const item = new Unknown('item', 'element');
+          value.items.push(item);
+          at++;
+          return item;
+        }
+        return undefined;
+      },
+    };
+  }
+  if (value instanceof TupleV) return over(value.items);
+  if (value instanceof DictV) {
+    if (value.open && value.entries.size === 0)
+      return over([new Unknown('key', 'element'), new Unknown('key', 'element')]);
+    return over([...value.entries.values()].map((entry) => entry.key));
+  }
+  if (value instanceof SetV) return over([...value.items.values()]);
+  if (value instanceof SequenceV) {
+    const iterator = value.make();
+    return { next: iterator.next, keep: iterator };
+  }
+  if (value instanceof IteratorV) return { next: value.next, keep: value };
+  if (value instanceof GeneratorV)
+    return { next: () => resumeGenerator(m, value, null), keep: value, result: () => value.returned };
+  if (value instanceof TensorV) {
+    const length = Math.min(value.rows ?? unknownLength, 16);
+    let at = 0;
+    return { next: () => (at < length ? getItem(m, value, at++, node) : undefined), keep: value };
+  }
+  if (value instanceof InstanceV) {
+    const iter = lookup(value.cls, '__iter__');
+    if (iter !== undefined && !(iter instanceof StaticMethodV)) {
+      const made = call(m, iter, [value], new Map(), node);
+      if (made !== value) return { ...iterate(m, made, node), keep: made };
+    }
+    const next = lookup(value.cls, '__next__');
+    if (next !== undefined) {
+      return {
+        keep: value,
+        limit: 6,
+        next: () => {
+          try {
+            return call(m, next, [value], new Map(), node);
+          } catch (error) {
+            if (error instanceof Raised && error.name === 'StopIteration') return undefined;
+            throw error;
+          }
+        },
+      };
+    }
+    const item = lookup(value.cls, '__getitem__');
+    if (item !== undefined) {
+      let at = 0;
+      return {
+        keep: value,
+        next: () => (at < unknownLength ? call(m, item, [value, at++], new Map(), node) : undefined),
+      };
+    }
+    return unknownElements(m, value.attributes, 'item');
+  }
+  if (value instanceof NativeV) {
+    if (value.path === 'torch.utils.data.DataLoader') {
+      let at = 0;
+      return { keep: value, next: () => (at++ < unknownLength ? loaderBatch(m, value) : undefined) };
+    }
+    if (value.parts.length > 0) return over(value.parts);
+    let at = 0;
+    return { keep: value, next: () => (at++ < unknownLength ? new Unknown('item', 'result') : undefined) };
+  }
+  if (value instanceof Unknown) {
+    if (value.tensor) return iterate(m, value.tensor, node);
+    if (value.loader) {
+      let at = 0;
+      return { keep: value, next: () => (at++ < unknownLength ? loaderElement(value) : undefined) };
+    }
+    value.elements ??= [0, 1].map((i) => elementOf(value, `${value.name}[${i}]`));
+    return over(value.elements, value);
+  }
+  if (value instanceof ExternalV) return over([new Unknown('item', 'result'), new Unknown('item', 'result')]);
+  if (typeof value === 'string') return over([...value].slice(0, 16));
+  return over([new Unknown('item', 'element'), new Unknown('item', 'element')]);
+}
+
+function loaderElement(loader: Unknown): Unknown {
+  const item = new Unknown(`${loader.name}[…]`, 'result');
+  item.loader = false;
+  return item;
+}
+
+export function elementOf(owner: Unknown, name: string): Unknown {
+  const item = new Unknown(name, owner.origin === 'result' || owner.origin === 'external' ? 'result' : 'element');
+  if (owner.origin !== 'result') item.device.unite(owner.device);
+  return item;
+}
+
+function over(items: readonly Value[], keep?: Value): PyIterator {
+  let at = 0;
+  return { next: () => (at < items.length ? items[at++]! : undefined), ...(keep === undefined ? {} : { keep }) };
+}
+
+function unknownElements(m: Machine, memo: Map<string, Value>, name: string): PyIterator {
+  let elements = memo.get('…elements');
+  if (!(elements instanceof ListV)) {
+    elements = new ListV([new Unknown(name, 'element'), new Unknown(name, 'element')]);
+    memo.set('…elements', elements);
+  }
+  return iterate(m, elements, m.frame.node);
+}
+
+/** All items, at most `limit`. */
+export function itemsOf(m: Machine, iterable: Value, node: Node, limit = 64): Value[] {
+  const iterator = iterate(m, iterable, node);
+  const items: Value[] = [];
+  m.hold(iterator.keep);
+  while (items.length < Math.min(limit, iterator.limit ?? limit)) {
+    const item = iterator.next();
+    if (item === undefined) break;
+    m.spend();
+    m.hold(item);
+    items.push(item);
+  }
+  return items;
+}

@@ -1,0 +1,331 @@
+/** The parts of Python's library, and of NumPy, that move references, call back or read host memory. */
+import type { Node } from '../../python/ast.ts';
+import {
+  ClassV,
+  ContextV,
+  DictV,
+  InstanceV,
+  isObj,
+  IteratorV,
+  keyOf,
+  ListV,
+  NativeV,
+  PartialV,
+  SequenceV,
+  TensorV,
+  ThreadV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { emptyContainer } from './builtins.ts';
+import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
+import { enterContext, plainContext } from './contexts.ts';
+import { iterate, itemsOf } from './iteration.ts';
+import type { Machine } from './machine.ts';
+import { hostRead } from './memory.ts';
+import { resolved } from './truth.ts';
+
+function plain(name: string): Unknown {
+  const value = new Unknown(name, 'result');
+  value.plain = true;
+  return value;
+}
+
+export function libraryCall(
+  m: Machine,
+  path: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value | undefined {
+  const first = args[0] === undefined ? null : resolved(m, args[0]);
+  switch (path) {
+    case 'functools.partial':
+      return m.temp(new PartialV(first, args.slice(1), new Map(keywords)));
+    case 'functools.wraps':
+    case 'functools.lru_cache':
+    case 'functools.cache':
+    case 'functools.total_ordering':
+      return args.length === 1 && isObj(first) && first.kind === 'function' ? first : new NativeV('decorator');
+    case 'functools.reduce': {
+      const items = itemsOf(m, args[1] ?? null, node);
+      let total = args.length > 2 ? args[2]! : (items.shift() ?? null);
+      for (const item of items) total = call(m, first, [total, item], new Map(), node);
+      return total;
+    }
+    case 'contextlib.nullcontext':
+      return plainContext(m, first);
+    case 'contextlib.suppress': {
+      const context = plainContext(m);
+      context.suppresses = true;
+      return context;
+    }
+    case 'contextlib.ExitStack':
+      return exitStack(m, node);
+    case 'contextlib.closing':
+      return plainContext(m, first);
+    case 'collections.deque':
+    case 'queue.Queue':
+    case 'queue.SimpleQueue':
+    case 'queue.LifoQueue':
+    case 'multiprocessing.Queue':
+    case 'collections.UserList': {
+      const bounded = path === 'collections.deque';
+      const list = new ListV(bounded && args.length > 0 ? itemsOf(m, first, node) : []);
+      return emptyContainer(m, list);
+    }
+    case 'collections.OrderedDict':
+    case 'weakref.WeakKeyDictionary':
+    case 'weakref.WeakValueDictionary':
+    case 'collections.Counter': {
+      const dict = emptyContainer(m, new DictV());
+      if (first instanceof DictV)
+        for (const [key, entry] of first.entries) dict.entries.set(key, { key: entry.key, value: entry.value });
+      return dict;
+    }
+    case 'collections.defaultdict': {
+      const dict = m.temp(new DictV());
+      dict.factory = first;
+      return dict;
+    }
+    case 'collections.namedtuple':
+    case 'typing.NamedTuple': {
+      const fields =
+        typeof args[1] === 'string'
+          ? args[1].split(/[\s,]+/).filter(Boolean)
+          : args[1] instanceof ListV || args[1] instanceof TupleV
+            ? args[1].items.map((item) => (item instanceof TupleV ? String(item.items[0]) : String(item)))
+            : [];
+      const cls = new ClassV(typeof first === 'string' ? first : 'namedtuple', undefined, [], undefined);
+      cls.named = true;
+      cls.fields = fields.map((name) => ({ name }));
+      return cls;
+    }
+    case 'types.SimpleNamespace': {
+      const cls = new ClassV('SimpleNamespace', undefined, [], undefined);
+      cls.fields = [];
+      const self = m.temp(new InstanceV(cls));
+      for (const [name, value] of keywords) self.attributes.set(name, value);
+      return self;
+    }
+    case 'dataclasses.replace': {
+      if (!(first instanceof InstanceV)) return undefined;
+      const copy = m.temp(new InstanceV(first.cls));
+      for (const [name, value] of first.attributes) copy.attributes.set(name, value);
+      for (const [name, value] of keywords) copy.attributes.set(name, value);
+      return copy;
+    }
+    case 'dataclasses.field':
+      return new Unknown('field', 'result');
+    case 'dataclasses.dataclass':
+    case 'dataclasses.fields':
+    case 'dataclasses.asdict':
+      return new NativeV('decorator');
+    case 'copy.copy':
+    case 'copy.deepcopy':
+      return copied(m, first, path.endsWith('deepcopy'));
+    case 'threading.Thread': {
+      const given = keywords.get('args');
+      const extra = given instanceof TupleV || given instanceof ListV ? given.items : [];
+      const named = keywords.get('kwargs');
+      const inner = new Map<string, Value>();
+      if (named instanceof DictV)
+        for (const entry of named.entries.values())
+          if (typeof entry.key === 'string') inner.set(entry.key, entry.value);
+      return m.temp(new ThreadV(keywords.get('target') ?? args[1] ?? null, extra, inner));
+    }
+    case 'threading.Lock':
+    case 'threading.RLock':
+    case 'threading.Condition':
+    case 'threading.Semaphore':
+      return plainContext(m);
+    case 'threading.Event':
+    case 'threading.local':
+    case 'threading.Barrier':
+      return m.temp(new NativeV(path));
+    case 'itertools.chain': {
+      const parts = args.map((arg) => itemsOf(m, arg, node));
+      return m.temp(new ListV(parts.flat()));
+    }
+    case 'itertools.chain.from_iterable': {
+      const parts = itemsOf(m, first, node).map((part) => itemsOf(m, part, node));
+      return m.temp(new ListV(parts.flat()));
+    }
+    case 'itertools.cycle': {
+      const items = itemsOf(m, first, node);
+      let at = 0;
+      return m.temp(new IteratorV(() => (items.length > 0 ? items[at++ % items.length] : undefined), items));
+    }
+    case 'itertools.repeat': {
+      let at = 0;
+      const count = typeof args[1] === 'number' ? args[1] : 1_000_000;
+      return m.temp(new IteratorV(() => (at++ < count ? first : undefined), [first]));
+    }
+    case 'itertools.count': {
+      let at = typeof first === 'number' ? first : 0;
+      return m.temp(new IteratorV(() => at++, []));
+    }
+    case 'itertools.islice': {
+      const stopAt = args.length > 2 ? args[2]! : (args[1] ?? null);
+      const startAt = args.length > 2 && typeof args[1] === 'number' ? args[1] : 0;
+      const items = itemsOf(m, first, node, typeof stopAt === 'number' ? Math.min(stopAt, 64) : 64);
+      return m.temp(new ListV(items.slice(startAt)));
+    }
+    case 'itertools.product':
+    case 'itertools.zip_longest':
+    case 'itertools.pairwise': {
+      if (path.endsWith('pairwise')) {
+        const items = itemsOf(m, first, node);
+        return m.temp(new ListV(items.slice(1).map((item, i) => new TupleV([items[i]!, item]))));
+      }
+      const rows = args.map((arg) => itemsOf(m, arg, node));
+      if (path.endsWith('zip_longest')) {
+        const longest = Math.max(0, ...rows.map((row) => row.length));
+        return m.temp(
+          new ListV(Array.from({ length: longest }, (_, i) => new TupleV(rows.map((row) => row[i] ?? null)))),
+        );
+      }
+      let product: Value[][] = [[]];
+      for (const row of rows) product = product.flatMap((prefix) => row.map((item) => [...prefix, item])).slice(0, 256);
+      return m.temp(new ListV(product.map((row) => new TupleV(row))));
+    }
+    case 'weakref.ref':
+    case 'weakref.proxy':
+    case 'weakref.finalize':
+    case 'gc.collect':
+    case 'gc.disable':
+    case 'gc.enable':
+    case 'warnings.warn':
+    case 'warnings.filterwarnings':
+    case 'logging.getLogger':
+      return plain(path);
+    case 'time.sleep':
+      return null;
+    case 'sys.exit':
+    case 'os._exit':
+      return null;
+    case 'typing.cast':
+      return args[1] ?? null;
+    case 'operator.itemgetter':
+    case 'operator.attrgetter':
+      return undefined;
+  }
+  if (
+    /^(math|time|os|sys|random|string|re|json|typing|enum|abc|inspect|platform|datetime|argparse|pathlib|uuid|hashlib)\./.test(
+      path,
+    )
+  ) {
+    if (/^math\.(ceil|floor|sqrt|prod|gcd|log2|log)$/.test(path) && typeof first === 'number') {
+      const result = { ceil: Math.ceil, floor: Math.floor, sqrt: Math.sqrt, log2: Math.log2, log: Math.log }[
+        path.slice(5)
+      ];
+      if (result) return result(first);
+    }
+    for (const tensor of tensorsIn(m, args)) hostRead(m, tensor, path);
+    const value = m.deriveUnknown(`${path}:${args.map(keyOf).join()}:${node.start}`, path);
+    value.plain = !/^(argparse|pathlib|json|inspect)\./.test(path);
+    return value;
+  }
+  if (/^(pickle|json|np|numpy|shutil|io|struct)\./.test(path)) return hostLibrary(m, path, args, keywords);
+  return undefined;
+}
+
+/** Functions that read the host memory that they are given, at once. */
+function hostLibrary(m: Machine, path: string, args: readonly Value[], keywords: Keywords): Value {
+  const tensors = tensorsIn(m, [...args, ...keywords.values()]);
+  const first = tensors[0];
+  if (/\.(asarray|ascontiguousarray|array|asanyarray|frombuffer|from_dlpack)$/.test(path)) {
+    if (first?.storage.memory === 'pinned' && !path.endsWith('.array')) {
+      const array = m.temp(new TensorV(first.storage, first.start, first.end));
+      array.numpy = true;
+      return array;
+    }
+  }
+  if (/\.copyto$/.test(path) && first) {
+    m.hostAccess(path, first, true);
+    for (const tensor of tensors.slice(1)) m.hostAccess(path, tensor, false);
+    return null;
+  }
+  for (const tensor of tensors) hostRead(m, tensor, path);
+  const out = keywords.get('out');
+  if (out instanceof TensorV) m.hostAccess(path, out, true);
+  return plain(path);
+}
+
+function copied(m: Machine, value: Value, deep: boolean): Value {
+  if (value instanceof ListV) {
+    const copy = m.temp(new ListV(deep ? value.items.map((item) => copied(m, item, true)) : [...value.items]));
+    copy.open = value.open;
+    return copy;
+  }
+  if (value instanceof TupleV)
+    return deep
+      ? m.temp(
+          new TupleV(
+            value.items.map((item) => copied(m, item, true)),
+            value.fields,
+          ),
+        )
+      : value;
+  if (value instanceof DictV) {
+    const copy = m.temp(new DictV());
+    for (const [key, entry] of value.entries)
+      copy.entries.set(key, { key: entry.key, value: deep ? copied(m, entry.value, true) : entry.value });
+    copy.open = value.open;
+    return copy;
+  }
+  if (value instanceof InstanceV && !deep) {
+    const copy = m.temp(new InstanceV(value.cls));
+    for (const [name, item] of value.attributes) copy.attributes.set(name, item);
+    return copy;
+  }
+  if (value instanceof TensorV) return deep ? callMethod(m, value, 'clone', [], new Map(), m.frame.node) : value;
+  return value;
+}
+
+/** `ExitStack`: what `enter_context` entered is left in reverse. */
+function exitStack(m: Machine, node: Node): NativeV {
+  const stack = m.temp(new NativeV('contextlib.ExitStack'));
+  m.exitStacks.set(stack, []);
+  void node;
+  return stack;
+}
+
+export function exitStackMethod(
+  m: Machine,
+  self: NativeV,
+  name: string,
+  args: readonly Value[],
+  node: Node,
+): Value | undefined {
+  const entered = m.exitStacks.get(self);
+  if (!entered) return undefined;
+  switch (name) {
+    case '__enter__':
+      return self;
+    case 'enter_context': {
+      const context = enterContext(m, args[0] ?? null, node);
+      self.parts.push(args[0] ?? null);
+      entered.push(context.exit);
+      return context.value;
+    }
+    case 'callback':
+    case 'push': {
+      const fn = args[0] ?? null;
+      self.parts.push(fn);
+      entered.push(() => {
+        if (name === 'callback') call(m, fn, args.slice(1), new Map(), node);
+      });
+      return fn;
+    }
+    case 'close':
+    case '__exit__':
+      while (entered.length > 0) entered.pop()!();
+      self.parts = [];
+      return false;
+  }
+  return undefined;
+}
+
+export { ContextV, iterate, SequenceV };

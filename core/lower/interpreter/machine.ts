@@ -1,0 +1,516 @@
+/**
+ * The state of one path: frames, current streams, live memory, decisions, the program under construction. What Python
+ * and PyTorch do to it is decided in the files beside this one, each of which takes the machine first.
+ */
+import type { MemoryKind, SourceFrame, StreamId } from '../../program/program.ts';
+import type { FunctionDef, Node } from '../../python/ast.ts';
+import { access, type NewStep, ProgramBuilder } from '../builder.ts';
+import type { Workspace } from '../imports.ts';
+import type { Activation, Binding, BranchDecision, HandOver, LoweredPath } from '../lowered.ts';
+import { Decisions } from '../paths.ts';
+import {
+  DeviceClass,
+  EventV,
+  type FunctionV,
+  isObj,
+  ListV,
+  DictV,
+  SetV,
+  type ModuleV,
+  Obj,
+  restartIdentities,
+  type Scope,
+  Storage,
+  StreamV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+  whole,
+} from '../values.ts';
+import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
+
+export interface Selection {
+  readonly stream: StreamV;
+  /** The activation that selected it; -1: the entry's caller. */
+  activation: number;
+}
+
+type OpenBinding = { -readonly [K in keyof Binding]: Binding[K] };
+interface OpenActivation extends Omit<Activation, 'bindings'> {
+  readonly bindings: OpenBinding[];
+  readonly open: Map<string, OpenBinding>;
+  readonly start: number;
+}
+
+export class Machine {
+  readonly builder = new ProgramBuilder();
+  readonly decisions: Decisions;
+  readonly activations: OpenActivation[] = [];
+  stack: Frame[] = [];
+  readonly parkedStacks: Frame[][] = [];
+  readonly roots: Value[] = [];
+  readonly modules = new Map<string, ModuleV>();
+  readonly handOvers: HandOver[] = [];
+  /** Functions, classes and modules whose source this path looked at. */
+  readonly touched = new Set<string>();
+  currents = new Map<number, Selection>();
+  device = 0;
+  /** `torch.set_default_device('cuda')` was called. */
+  defaultDeviceCuda = false;
+  gradMode = true;
+  inference = false;
+  capturing: { readonly graph: number; readonly stream: StreamV } | undefined;
+  /** Whether the running code is module code that a name asked for: its work lies before the entry. */
+  before = 0;
+  /** Comparisons and tests of the same values give the same unknown. */
+  readonly derived = new Map<string, Unknown>();
+  readonly unknownGlobals = new Map<string, Unknown>();
+  /** Functions that a framework will call later: hooks, thread targets, callbacks handed to unknown callees. */
+  readonly callbacks: Value[] = [];
+  readonly #defaults = new Map<number, StreamV>();
+  readonly caches = new Map<unknown, Value>();
+  /** What leaving `with stream:` by hand undoes. */
+  readonly streamEntries: (() => void)[] = [];
+  /** Events that a timer reads. */
+  readonly timedEvents = new Set<number>();
+  /** Which element of a known container each unknown index took. */
+  readonly exitStacks = new Map<Value, (() => void)[]>();
+  readonly groupStreams = new Map<string, StreamV>();
+  /** The next call is the entry itself: its result leaves. */
+  entryCall = false;
+  readonly nextCounts = new Map<string, number>();
+  readonly indexOrder = new Map<string, Map<string, number>>();
+  /** A frame that ends: its names count no more, except where a closure has them. */
+  ending: Frame | undefined;
+  #live: Storage[] = [];
+  #epoch = 0;
+  #budget: number;
+
+  constructor(
+    readonly workspace: Workspace,
+    plan: ReadonlySet<string>,
+    budget: number,
+  ) {
+    restartIdentities();
+    this.decisions = new Decisions(plan);
+    this.#budget = budget;
+  }
+
+  // ---- frames and origins
+
+  get frame(): Frame {
+    return this.stack[this.stack.length - 1]!;
+  }
+
+  spend(amount = 1): void {
+    this.#budget -= amount;
+    if (this.#budget < 0) throw new OutOfBudget();
+  }
+
+  get budgetLeft(): number {
+    return this.#budget;
+  }
+
+  activate(module: ModuleV, fn: FunctionV | undefined): number {
+    const caller = this.stack.length ? this.frame.activation : -1;
+    this.activations.push({
+      module: module.syntax,
+      ...(fn && fn.node.kind === 'FunctionDef' ? { function: fn.node as FunctionDef } : {}),
+      caller,
+      bindings: [],
+      open: new Map(),
+      start: this.builder.length,
+      ...(module.torchName === undefined ? {} : { torchName: module.torchName }),
+    });
+    return this.activations.length - 1;
+  }
+
+  newFrame(
+    module: ModuleV,
+    fn: FunctionV | undefined,
+    scope: Scope,
+    node: Node,
+    firstArgument: Value | undefined,
+  ): Frame {
+    return {
+      activation: this.activate(module, fn),
+      module,
+      fn,
+      scope,
+      node,
+      temps: [],
+      held: [],
+      dropped: [],
+      returned: null,
+      stopHandlers: 0,
+      yielded: undefined,
+      firstArgument,
+    };
+  }
+
+  /** After a frame ends or is suspended its selection of a stream counts as its caller's. */
+  handSelectionsUp(activation: number): void {
+    const caller = this.activations[activation]!.caller;
+    for (const selection of this.currents.values())
+      if (selection.activation === activation)
+        selection.activation = this.stack.length ? this.frame.activation : caller;
+  }
+
+  origin(selection?: Selection): number {
+    const frames: SourceFrame[] = this.stack.map((frame) => ({
+      activation: frame.activation,
+      file: frame.module.syntax.file,
+      start: frame.node.start,
+      end: frame.node.end,
+    }));
+    let streamFrame = -1;
+    if (selection)
+      for (let i = frames.length - 1; i >= 0; i--)
+        if (frames[i]!.activation === selection.activation) {
+          streamFrame = i;
+          break;
+        }
+    return this.builder.origin(frames, streamFrame);
+  }
+
+  emit(step: NewStep, selection?: Selection): number {
+    const origin = this.origin(selection);
+    if (this.before > 0) {
+      this.builder.addBefore(step, origin);
+      return 0;
+    }
+    return this.builder.add(step, origin);
+  }
+
+  /** A step that lies before the entry's first. */
+  emitBefore(step: NewStep): void {
+    this.builder.addBefore(step, this.origin());
+  }
+
+  /** Runs `action` with `node` as the place of what it emits. */
+  at<T>(node: Node, action: () => T): T {
+    const frame = this.frame;
+    const before = frame.node;
+    frame.node = node;
+    try {
+      return action();
+    } finally {
+      frame.node = before;
+    }
+  }
+
+  // ---- streams and events
+
+  defaultStream(device: number): StreamV {
+    let stream = this.#defaults.get(device);
+    if (!stream) {
+      const device_ = new DeviceClass();
+      device_.prove(device);
+      const name = device === 0 ? 'the default stream' : `the default stream of device ${device}`;
+      stream = new StreamV(this.builder.stream(name, device, true), device_, device, true);
+      this.#defaults.set(device, stream);
+    }
+    return stream;
+  }
+
+  current(device = this.device): Selection {
+    let selection = this.currents.get(device);
+    if (!selection) {
+      selection = { stream: this.defaultStream(device), activation: -1 };
+      this.currents.set(device, selection);
+    }
+    return selection;
+  }
+
+  /** Whether the program itself chose the current stream. */
+  explicit(device = this.device): boolean {
+    const selection = this.current(device);
+    return !selection.stream.isDefault;
+  }
+
+  newStream(name: string, device: number, unknown = false): StreamV {
+    const device_ = new DeviceClass();
+    device_.prove();
+    return new StreamV(this.builder.stream(name, device, false, unknown), device_, device, false);
+  }
+
+  #captureStream: StreamV | undefined;
+  /** The stream that `torch.cuda.graph` captures on where none is named. */
+  captureStream(): StreamV {
+    this.#captureStream ??= this.newStream('the capture stream', this.device);
+    return this.#captureStream;
+  }
+
+  newEvent(name: string, timing = false, unknown = false): EventV {
+    return new EventV(this.builder.event(name, unknown), timing);
+  }
+
+  // ---- memory
+
+  newStorage(name: string, memory: MemoryKind, device: DeviceClass, stream: StreamV | undefined): Storage {
+    const block = this.builder.block(name, memory, device, stream?.stream);
+    const storage = new Storage(block, memory, device, stream?.stream);
+    this.#live.push(storage);
+    return storage;
+  }
+
+  deviceIndexOf(device: DeviceClass): number {
+    return device.index ?? this.device;
+  }
+
+  /** A tensor that exists when the entry starts, ready on the caller's stream. */
+  parameterTensor(name: string, device: DeviceClass, ready: boolean): TensorV {
+    const stream = this.defaultStream(device.index ?? 0);
+    const storage = this.newStorage(name, 'device', device, stream);
+    storage.kept = true;
+    if (ready) {
+      this.emitBefore({ kind: 'allocate', block: storage.block, stream: stream.stream });
+      this.emitBefore({
+        kind: 'launch',
+        stream: stream.stream,
+        name: 'before',
+        accesses: [{ block: storage.block, write: true }],
+      });
+    }
+    return new TensorV(storage);
+  }
+
+  /** A new device tensor of the current stream, with its allocation. */
+  allocate(name: string, device: DeviceClass, selection = this.current(this.deviceIndexOf(device))): TensorV {
+    const storage = this.newStorage(name, 'device', device, selection.stream);
+    this.emit({ kind: 'allocate', block: storage.block, stream: selection.stream.stream }, selection);
+    return this.temp(new TensorV(storage));
+  }
+
+  hostTensor(name: string, memory: 'pinned' | 'pageable'): TensorV {
+    return this.temp(new TensorV(this.newStorage(name, memory, new DeviceClass(), undefined)));
+  }
+
+  launch(
+    name: string,
+    selection: Selection,
+    reads: readonly TensorV[],
+    writes: readonly TensorV[],
+    copy?: 'h2d' | 'd2h' | 'd2d',
+  ): void {
+    const accesses = [];
+    for (const t of writes)
+      if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, true, t.start, t.end, whole));
+    for (const t of reads)
+      if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, false, t.start, t.end, whole));
+    if (accesses.length === 0) return;
+    this.emit(
+      { kind: 'launch', stream: selection.stream.stream, name, accesses, ...(copy ? { copy } : {}) },
+      selection,
+    );
+  }
+
+  hostAccess(name: string, tensor: TensorV, write: boolean): void {
+    if (tensor.storage.memory !== 'pinned') return;
+    this.emit({
+      kind: 'hostAccess',
+      name,
+      access: access(tensor.storage.block, write, tensor.start, tensor.end, whole),
+    });
+  }
+
+  hostWaitStream(stream: StreamId, implicit: boolean): void {
+    this.emit({ kind: 'hostWait', on: { kind: 'stream', stream }, ...(implicit ? { implicit: true } : {}) });
+  }
+
+  hostWaitDevice(device: number, implicit: boolean): void {
+    this.emit({ kind: 'hostWait', on: { kind: 'device', device }, ...(implicit ? { implicit: true } : {}) });
+  }
+
+  // ---- references
+
+  temp<T extends Obj>(value: T): T {
+    if (this.stack.length) this.frame.temps.push(value);
+    return value;
+  }
+
+  /** An old value that a statement replaces: if nothing else holds it, the statement is its end. */
+  drop(value: Value | undefined): void {
+    if (isObj(value) && this.stack.length) this.frame.dropped.push(value);
+  }
+
+  /** Called at the end of each statement and frame: what only its temporaries held is gone, then what it dropped. */
+  settle(frame: Frame): void {
+    const temps = frame.temps.length > 0;
+    if (temps) frame.temps = [];
+    if (frame.dropped.length > 0) {
+      if (temps) this.collect('scope');
+      frame.dropped = [];
+      this.collect('statement');
+    } else if (temps) this.collect('scope');
+  }
+
+  /** A loop's target or a comprehension's variable was replaced. */
+  collectLoop(): void {
+    this.collect('scope');
+  }
+
+  /** Keeps a value until the running statement ends. */
+  hold(value: Value | undefined): void {
+    if (isObj(value) && this.stack.length) this.frame.temps.push(value);
+  }
+
+  collect(how: 'statement' | 'scope'): void {
+    if (this.#live.length === 0) return;
+    const epoch = ++this.#epoch;
+    const pending: Obj[] = [];
+    const visit = (value: Value | undefined): void => {
+      if (value instanceof Obj && value.mark !== epoch) {
+        value.mark = epoch;
+        pending.push(value);
+      }
+    };
+    for (const frame of this.stack) if (frame !== this.ending) visitFrame(frame, visit);
+    for (const stack of this.parkedStacks) for (const frame of stack) visitFrame(frame, visit);
+    for (const module of this.modules.values()) for (const value of module.scope.vars.values()) visit(value);
+    for (const value of this.roots) visit(value);
+    for (const value of this.unknownGlobals.values()) visit(value);
+    for (const value of this.derived.values()) visit(value);
+    for (const value of this.callbacks) visit(value);
+    for (const value of this.caches.values()) visit(value);
+    while (pending.length > 0) pending.pop()!.children(visit);
+    const kept: Storage[] = [];
+    for (const storage of this.#live) {
+      if (storage.kept || storage.released) continue;
+      if (storage.mark === epoch) kept.push(storage);
+      else this.release(storage, how);
+    }
+    this.#live = kept;
+  }
+
+  release(storage: Storage, how: 'statement' | 'scope'): void {
+    if (storage.released || storage.kept) return;
+    storage.released = true;
+    if (storage.memory === 'device') this.emit({ kind: 'release', block: storage.block, how });
+  }
+
+  /** `resize_` back to a size: a new block under the same storage. */
+  reallocate(tensor: TensorV): void {
+    const before = tensor.storage;
+    const selection = this.current(this.deviceIndexOf(before.device));
+    before.block = this.builder.block(
+      this.builder.blocks[before.block]!.name,
+      'device',
+      before.device,
+      selection.stream.stream,
+    );
+    before.stream = selection.stream.stream;
+    before.released = false;
+    this.#live.push(before);
+    this.emit({ kind: 'allocate', block: before.block, stream: selection.stream.stream }, selection);
+  }
+
+  /** An unknown callee gets hold of it: what it may keep is never released here. */
+  keep(value: Value | undefined, depth = 0): void {
+    if (!isObj(value) || depth > 4) return;
+    if (value instanceof TensorV) value.storage.kept = true;
+    else if (value instanceof Unknown) {
+      if (value.tensor) value.tensor.storage.kept = true;
+    } else if (value instanceof ListV || value instanceof TupleV)
+      for (const item of value.items) this.keep(item, depth + 1);
+    else if (value instanceof DictV) for (const entry of value.entries.values()) this.keep(entry.value, depth + 1);
+    else if (value instanceof SetV) for (const item of value.items.values()) this.keep(item, depth + 1);
+    else value.children((child) => this.keep(child, depth + 1));
+  }
+
+  // ---- decisions
+
+  /** How often a decision was asked for: tells whether a test was known. */
+  consulted = 0;
+
+  decide(key: string, fallback: boolean, node: Node, open = true): boolean {
+    this.consulted++;
+    return this.decisions.decide(key, fallback, this.frame.module.syntax.file, node, open);
+  }
+
+  // ---- unknown values
+
+  deriveUnknown(key: string, name: string): Unknown {
+    let value = this.derived.get(key);
+    if (!value) {
+      value = new Unknown(name, 'result');
+      this.derived.set(key, value);
+    }
+    return value;
+  }
+
+  // ---- names for rules
+
+  bind(expression: string, value: Value | undefined, sinceStart = false): void {
+    if (!this.stack.length) return;
+    const activation = this.activations[this.frame.activation]!;
+    const before = activation.open.get(expression);
+    const target = targetOf(value);
+    if (before && target && sameTarget(before.target, target)) return;
+    if (before) {
+      before.until = this.builder.length;
+      activation.open.delete(expression);
+    }
+    if (!target) return;
+    const from = sinceStart && !before ? activation.start : this.builder.length;
+    const binding: OpenBinding = { expression, target, from };
+    activation.open.set(expression, binding);
+    activation.bindings.push(binding);
+    this.#name(value as Obj, expression);
+  }
+
+  #name(value: Obj, expression: string): void {
+    const tensor = value instanceof Unknown ? value.tensor : value;
+    if (tensor instanceof TensorV) {
+      const block = this.builder.blocks[tensor.storage.block]!;
+      if (block.name.startsWith('?')) block.name = expression;
+    } else if (value instanceof StreamV) {
+      const entry = this.builder.streams[value.stream]!;
+      if (entry.name.startsWith('?')) entry.name = expression;
+    } else if (value instanceof EventV) {
+      const entry = this.builder.events[value.event]!;
+      if (entry.name.startsWith('?')) entry.name = expression;
+    }
+  }
+
+  // ---- the result
+
+  finish(): LoweredPath {
+    const shift = this.builder.prologueLength;
+    const unnamed = (name: string): string => (name.startsWith('?') ? name.slice(1) : name);
+    for (const entry of [...this.builder.blocks, ...this.builder.streams, ...this.builder.events])
+      entry.name = unnamed(entry.name);
+    const decisions: BranchDecision[] = this.decisions.made
+      .filter((d) => d.taken !== d.fallback)
+      .map((d) => ({ file: d.file, test: d.test, taken: d.taken }));
+    const activations: Activation[] = this.activations.map(({ open: _open, start: _start, ...activation }) => ({
+      ...activation,
+      bindings: activation.bindings.map((b) => ({
+        ...b,
+        from: b.from === 0 ? 0 : b.from + shift,
+        ...(b.until === undefined ? {} : { until: b.until + shift }),
+      })),
+    }));
+    return {
+      program: this.builder.finish(),
+      activations,
+      decisions,
+      handOvers: this.handOvers.map((h) => ({ ...h, step: h.step + shift })),
+    };
+  }
+}
+
+function targetOf(value: Value | undefined): Binding['target'] | undefined {
+  if (value instanceof StreamV) return { kind: 'stream', stream: value.stream };
+  if (value instanceof EventV) return { kind: 'event', event: value.event };
+  if (value instanceof TensorV) return { kind: 'tensor', block: value.storage.block };
+  if (value instanceof Unknown) return targetOf(value.stream ?? value.event ?? value.tensor);
+  return undefined;
+}
+
+function sameTarget(a: Binding['target'], b: Binding['target']): boolean {
+  if (a.kind === 'stream') return b.kind === 'stream' && a.stream === b.stream;
+  if (a.kind === 'event') return b.kind === 'event' && a.event === b.event;
+  return b.kind === 'tensor' && a.block === b.block;
+}

@@ -1,0 +1,64 @@
+/** What reading and writing tensors means for host and device: launches, host accesses, the waits that they imply. */
+import { DeviceClass, type TensorV } from '../values.ts';
+import type { Machine, Selection } from './machine.ts';
+import { workMethod } from './collectives.ts';
+
+export function isHost(tensor: TensorV): boolean {
+  return tensor.storage.memory !== 'device';
+}
+
+export function selectionFor(m: Machine, tensor: TensorV): Selection {
+  return m.current(m.deviceIndexOf(tensor.storage.device));
+}
+
+/** The host needs the value: a device tensor makes it wait for the current stream. */
+export function hostRead(m: Machine, tensor: TensorV, name: string): void {
+  settlePending(m, tensor);
+  if (isHost(tensor)) {
+    m.hostAccess(name, tensor, false);
+    return;
+  }
+  const selection = selectionFor(m, tensor);
+  m.launch(name, selection, [tensor], []);
+  m.emit({ kind: 'hostWait', on: { kind: 'stream', stream: selection.stream.stream }, implicit: true }, selection);
+}
+
+/** A functional collective's result waits at its first use. */
+export function settlePending(m: Machine, tensor: TensorV): void {
+  const work = tensor.pending;
+  if (!work) return;
+  tensor.pending = undefined;
+  workMethod(m, work, 'wait', [], new Map());
+}
+
+/** Runs an operator: host or device by its operands; `made` is its new tensor, where it makes one. */
+export function operate(
+  m: Machine,
+  name: string,
+  reads: readonly TensorV[],
+  writes: readonly TensorV[],
+  makes: boolean,
+): TensorV | undefined {
+  for (const tensor of reads) settlePending(m, tensor);
+  const all = [...writes, ...reads];
+  const device = all.filter((tensor) => !isHost(tensor));
+  if (device.length === 0) {
+    for (const tensor of reads) m.hostAccess(name, tensor, false);
+    for (const tensor of writes) m.hostAccess(name, tensor, true);
+    return makes ? m.hostTensor(`?${name}`, 'pageable') : undefined;
+  }
+  const first = device[0]!;
+  // Operands of one operator are on one device; a number in a tensor of the host may be among them.
+  for (const tensor of device.slice(1)) first.storage.device.unite(tensor.storage.device);
+  const selection = selectionFor(m, first);
+  let made: TensorV | undefined;
+  if (makes) {
+    const deviceClass = new DeviceClass();
+    deviceClass.unite(first.storage.device);
+    made = m.allocate(`?${name}`, deviceClass, selection);
+    made.grads = reads.some((t) => t.grads !== 'no') && m.gradMode ? 'maybe' : 'no';
+    if (made.grads !== 'no') made.saved = reads.filter((t) => t.storage !== made!.storage);
+  }
+  m.launch(name, selection, reads, made ? [made, ...writes] : writes);
+  return made;
+}

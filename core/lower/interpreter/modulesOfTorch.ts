@@ -1,0 +1,314 @@
+/** Modules, losses and optimizers of torch, and the methods that every nn.Module has. */
+import type { Node } from '../../python/ast.ts';
+import { hasParameters, moduleContainers } from '../../torch/modules.ts';
+import {
+  BoundMethodV,
+  DeviceClass,
+  DictV,
+  FunctionV,
+  InstanceV,
+  isObj,
+  keyOf,
+  ListV,
+  NativeV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
+import { lookup, moduleLike } from './classes.ts';
+import { iterate, itemsOf } from './iteration.ts';
+import { exitStackMethod } from './library.ts';
+import type { Machine } from './machine.ts';
+import { isHost, operate } from './memory.ts';
+import { tensorOf } from './tensors.ts';
+import { deviceTarget } from './transfers.ts';
+import { resolved } from './truth.ts';
+
+export function makeModule(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+  const module = m.temp(new NativeV(`torch.nn.${name}`));
+  if (name === 'Parameter' || name === 'Buffer') {
+    const tensor = tensorOf(m, args[0] ?? keywords.get('data'));
+    if (tensor) {
+      const parameter = m.temp(new TensorV(tensor.storage, tensor.start, tensor.end));
+      parameter.grads = 'yes';
+      parameter.rows = tensor.rows;
+      parameter.size = tensor.size;
+      return parameter;
+    }
+    return new Unknown('parameter', 'result');
+  }
+  if (moduleContainers.has(name)) {
+    const first = args[0] === undefined ? undefined : resolved(m, args[0]);
+    if (name === 'Sequential' && args.length > 0 && !(first instanceof DictV)) module.parts = [...args];
+    else if (first instanceof DictV) {
+      module.parts = [...first.entries.values()].map((entry) => entry.value);
+      for (const entry of first.entries.values()) module.attributes.set(`[${keyOf(entry.key)}]`, entry.value);
+    } else if (/^(DataParallel|DistributedDataParallel)$/.test(name)) {
+      module.parts = [args[0] ?? keywords.get('module') ?? null];
+      module.attributes.set('module', module.parts[0]!);
+    } else if (args.length > 0) module.parts = itemsOf(m, args[0]!, m.frame.node);
+    return module;
+  }
+  const target = keywords.get('device') === undefined ? undefined : deviceTarget(m, keywords.get('device'));
+  module.device = new DeviceClass();
+  if (target?.kind === 'cuda') module.device.unite(target.device);
+  if (hasParameters(name)) module.tensors = [parameterOf(m, name, module.device)];
+  return module;
+}
+
+function parameterOf(m: Machine, name: string, device: DeviceClass): TensorV {
+  const tensor = m.parameterTensor(`?${name}'s parameters`, device, false);
+  tensor.grads = 'yes';
+  return tensor;
+}
+
+/** All tensors that a module owns, its parts' included. */
+export function tensorsOfModule(value: Value, into: TensorV[] = [], depth = 0): TensorV[] {
+  if (depth > 6) return into;
+  if (value instanceof NativeV) {
+    into.push(...value.tensors);
+    for (const part of value.parts) tensorsOfModule(part, into, depth + 1);
+  } else if (value instanceof InstanceV) {
+    for (const attribute of value.attributes.values())
+      if (attribute instanceof TensorV && attribute.grads === 'yes') into.push(attribute);
+      else if (attribute instanceof NativeV || attribute instanceof InstanceV)
+        tensorsOfModule(attribute, into, depth + 1);
+  }
+  return into;
+}
+
+export function callModule(m: Machine, self: NativeV, args: readonly Value[], keywords: Keywords, node: Node): Value {
+  if (self.path === 'decorator') return args[0] ?? null;
+  if (!self.path.startsWith('torch.nn.')) return unknownCall(m, self.path, args, keywords);
+  const name = self.path.slice('torch.nn.'.length);
+  if (name === 'Sequential') {
+    let value: Value = args[0] ?? null;
+    for (const part of self.parts) {
+      value = call(m, part, [value], new Map(), node);
+      m.hold(value);
+    }
+    return value;
+  }
+  if (/^(DataParallel|DistributedDataParallel)$/.test(name))
+    return call(m, self.parts[0] ?? null, args, keywords, node);
+  const inputs: TensorV[] = [];
+  for (const arg of [...args, ...keywords.values()]) {
+    const tensor = tensorOf(m, arg);
+    if (tensor) inputs.push(tensor);
+    else inputs.push(...tensorsIn(m, [arg]));
+  }
+  if (inputs.length === 0) return unknownCall(m, self.path, args, keywords);
+  const reads = [...inputs, ...self.tensors.filter((tensor) => tensor.storage.device.cuda || !inputs.some(isHost))];
+  return operate(m, name, reads, [], true) ?? unknownCall(m, self.path, args, keywords);
+}
+
+export function makeOptimizer(m: Machine, path: string, args: readonly Value[], keywords: Keywords): Value {
+  const optimizer = m.temp(new NativeV(path));
+  const given = resolved(m, args[0] ?? keywords.get('params') ?? null);
+  optimizer.parts = [given];
+  if (isObj(given)) {
+    for (const item of iterable(given) ? itemsOf(m, given, m.frame.node, 16) : []) {
+      if (item instanceof TensorV) optimizer.tensors.push(item);
+      else if (item instanceof DictV) {
+        const params = item.entries.get(keyOf('params'))?.value;
+        if (params !== undefined) optimizer.tensors.push(...tensorsIn(m, [params]));
+      }
+    }
+  }
+  return optimizer;
+}
+
+function iterable(value: Value): boolean {
+  return (
+    value instanceof ListV ||
+    value instanceof TupleV ||
+    (isObj(value) && /^(sequence|iterator|generator)$/.test(value.kind))
+  );
+}
+
+function moveModule(m: Machine, self: Value, index: DeviceClass): void {
+  for (const tensor of tensorsOfModule(self)) tensor.storage.device.unite(index);
+  const unit = (value: Value, depth: number): void => {
+    if (depth > 6) return;
+    if (value instanceof NativeV) {
+      value.device?.unite(index);
+      for (const part of value.parts) unit(part, depth + 1);
+    }
+  };
+  unit(self, 0);
+  void m;
+}
+
+/** A method of nn.Module called on a module of the program or of torch. */
+export function moduleMethod(
+  m: Machine,
+  self: Value,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
+  switch (name) {
+    case '__init__':
+      return null;
+    case 'to':
+    case 'cuda': {
+      const device = new DeviceClass();
+      if (name === 'cuda') device.prove();
+      else {
+        const target = deviceTarget(m, keywords.get('device') ?? args[0]);
+        if (target?.kind !== 'cuda') return self;
+        device.unite(target.device);
+      }
+      moveModule(m, self, device);
+      return self;
+    }
+    case 'cpu':
+    case 'half':
+    case 'float':
+    case 'double':
+    case 'bfloat16':
+    case 'eval':
+    case 'train':
+    case 'requires_grad_':
+    case 'share_memory':
+    case 'type':
+    case 'to_empty':
+    case 'compile':
+      return self;
+    case 'zero_grad':
+      return null;
+    case 'register_buffer':
+    case 'register_parameter':
+    case 'register_module':
+    case 'add_module':
+    case '__setattr__': {
+      const attribute = args[0];
+      if (typeof attribute === 'string' && (self instanceof InstanceV || self instanceof NativeV))
+        self.attributes.set(attribute, args[1] ?? null);
+      return null;
+    }
+    case 'parameters':
+    case 'buffers':
+      return m.temp(new ListV(tensorsOfModule(self)));
+    case 'named_parameters':
+    case 'named_buffers':
+      return m.temp(new ListV(tensorsOfModule(self).map((tensor, i) => new TupleV([`parameter ${i}`, tensor]))));
+    case 'state_dict': {
+      const dict = m.temp(new DictV());
+      tensorsOfModule(self).forEach((tensor, i) =>
+        dict.entries.set(keyOf(`parameter ${i}`), { key: `parameter ${i}`, value: tensor }),
+      );
+      if (dict.entries.size === 0) dict.open = true;
+      return dict;
+    }
+    case 'load_state_dict':
+      return null;
+    case 'children':
+    case 'modules':
+    case 'named_children':
+    case 'named_modules': {
+      const parts = partsOf(self);
+      const all = /modules$/.test(name) ? [self, ...parts] : parts;
+      if (all.length === 0) return new Unknown(name, 'result');
+      return m.temp(new ListV(/^named/.test(name) ? all.map((part, i) => new TupleV([`module ${i}`, part])) : all));
+    }
+    case 'apply':
+      return self;
+    case 'forward': {
+      if (self instanceof NativeV) return callModule(m, self, args, keywords, node);
+      break;
+    }
+    case '__call__':
+      if (self instanceof InstanceV) {
+        const forward = lookup(self.cls, 'forward');
+        if (forward instanceof FunctionV) return call(m, new BoundMethodV(self, forward), args, keywords, node);
+      }
+      break;
+  }
+  if (/^register_.*hook$/.test(name)) {
+    for (const value of args) m.callbacks.push(value);
+    return new Unknown('handle', 'result');
+  }
+  return unknownCall(m, name, args, keywords);
+}
+
+function partsOf(self: Value): Value[] {
+  if (self instanceof NativeV) return self.parts;
+  if (self instanceof InstanceV)
+    return [...self.attributes.values()].filter(
+      (value) =>
+        (value instanceof NativeV && value.path.startsWith('torch.nn.')) ||
+        (value instanceof InstanceV && moduleLike(value.cls) === 'torch.nn.Module'),
+    );
+  return [];
+}
+
+/** A method of an object whose class is the framework's. */
+export function nativeMethod(
+  m: Machine,
+  self: NativeV,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
+  const left = exitStackMethod(m, self, name, args, node);
+  if (left !== undefined) return left;
+  if (self.path.startsWith('torch.nn.')) {
+    if (name === 'append') {
+      self.parts.push(args[0] ?? null);
+      return self;
+    }
+    if (name === 'items') return m.temp(new ListV(self.parts.map((part, i) => new TupleV([`${i}`, part]))));
+    if (name === 'values') return m.temp(new ListV([...self.parts]));
+    return moduleMethod(m, self, name, args, keywords, node);
+  }
+  if (self.path === 'torch.UntypedStorage') {
+    const tensor = self.tensors[0];
+    if (name === 'resize_' && tensor) {
+      if (args[0] === 0 || !(typeof args[0] === 'number')) {
+        if (args[0] === 0) m.release(tensor.storage, 'statement');
+      } else if (tensor.storage.released) m.reallocate(tensor);
+      return null;
+    }
+    if (name === 'copy_' && tensor) {
+      const other = args[0];
+      if (other instanceof NativeV && other.tensors[0]) operate(m, name, [other.tensors[0]], [tensor], false);
+      return null;
+    }
+    return new Unknown(name, 'result');
+  }
+  if (self.path.startsWith('torch.optim.')) {
+    if (name === 'step' && self.tensors.length > 0) {
+      const reads = self.tensors.filter((tensor) => !isHost(tensor));
+      if (reads.length > 0) operate(m, 'step', reads, reads, false);
+      return null;
+    }
+    if (name === 'zero_grad') {
+      for (const tensor of self.tensors) {
+        m.drop(tensor.grad);
+        tensor.grad = undefined;
+      }
+      return null;
+    }
+    return new Unknown(name, 'result');
+  }
+  if (self.path === 'torch.amp.GradScaler') {
+    if (name === 'scale') {
+      const tensor = tensorOf(m, args[0]);
+      return tensor ? (operate(m, name, [tensor], [], true) ?? null) : new Unknown(name, 'result');
+    }
+    if (name === 'step' && args[0] instanceof NativeV) return nativeMethod(m, args[0], 'step', [], new Map(), node);
+    return null;
+  }
+  if (self.path.startsWith('threading.')) {
+    if (name === 'wait') m.hostWaitDevice(m.device, true);
+    return name === 'is_set' ? new Unknown(name, 'result') : null;
+  }
+  return unknownCall(m, `${self.path}.${name}`, args, keywords);
+}
+
+export { iterate };

@@ -1,0 +1,156 @@
+/** Runs one entry on a fresh machine: module code, or a function or method called by somebody unknown. */
+import type { FunctionEntry } from '../entries.ts';
+import type { Module } from '../../python/ast.ts';
+import {
+  BoundMethodV,
+  ClassMethodV,
+  ClassV,
+  FunctionV,
+  InstanceV,
+  isObj,
+  PropertyV,
+  StaticMethodV,
+  type Unknown,
+  type Value,
+} from '../values.ts';
+import { call } from './calls.ts';
+import { instantiate, lookup } from './classes.ts';
+import { GeneratorV, Raised } from './frame.ts';
+import { resumeGenerator, unknownParameter } from './functions.ts';
+import { escape } from './handover.ts';
+import type { Machine } from './machine.ts';
+import { globalValue, moduleFrame, moduleValue } from './modules.ts';
+import { execBlock } from './statements.ts';
+
+export function runModuleEntry(m: Machine, syntax: Module): void {
+  const module = moduleValue(m, syntax);
+  module.main = true;
+  const frame = moduleFrame(m, module);
+  m.stack = [frame];
+  const steps = execBlock(m, syntax.body);
+  while (!steps.next().done);
+  runCallbacks(m);
+}
+
+/** Everything done so far is over: what follows happens at some later time. */
+export function barrier(m: Machine): void {
+  const devices = new Set(m.builder.streams.map((stream) => stream.device));
+  for (const device of devices) m.hostWaitDevice(device, true);
+}
+
+export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
+  const module = moduleValue(m, entry.module);
+  const frame = moduleFrame(m, module);
+  m.stack = [frame];
+  frame.node = entry.node;
+  if (!entry.owner) {
+    const value = globalValue(m, module, entry.node.name);
+    const target = value instanceof FunctionV ? value : undefined;
+    if (target) runCall(m, target, [], target);
+  } else {
+    const cls = globalValue(m, module, entry.owner.name);
+    if (!(cls instanceof ClassV)) return;
+    runMethod(m, cls, entry);
+  }
+  runCallbacks(m);
+}
+
+function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
+  const found = cls.attributes.get(entry.node.name);
+  if (entry.node.name === '__init__') {
+    makeInstance(m, cls);
+    return;
+  }
+  if (found instanceof StaticMethodV) {
+    if (found.target instanceof FunctionV) runCall(m, found.target, [], found.target);
+    return;
+  }
+  if (found instanceof ClassMethodV) {
+    if (found.target instanceof FunctionV) runCall(m, found.target, [cls], found.target);
+    return;
+  }
+  const target = found instanceof PropertyV ? found.getter : found;
+  if (!(target instanceof FunctionV)) return;
+  const self = makeInstance(m, cls);
+  barrier(m);
+  runCall(m, target, [self], target);
+}
+
+function makeInstance(m: Machine, cls: ClassV): Value {
+  const init = lookup(cls, '__init__');
+  const parameters = init instanceof FunctionV ? init.parameters.slice(1) : [];
+  const args: Value[] = [];
+  const keywords = new Map<string, Value>();
+  for (const parameter of parameters) {
+    const value = parameterValue(m, init as FunctionV, parameter);
+    if (value === undefined) continue;
+    if (parameter.kind === 'keyword-only') keywords.set(parameter.name, value);
+    else args.push(value);
+  }
+  const self = instantiate(m, cls, args, keywords, m.frame.node);
+  m.roots.push(self);
+  return self;
+}
+
+type Parameter = FunctionV['parameters'][number];
+
+function parameterValue(m: Machine, fn: FunctionV, parameter: Parameter): Value | undefined {
+  if (parameter.kind === 'star' || parameter.kind === 'double-star') return undefined;
+  const value: Unknown = unknownParameter(parameter);
+  const fallback = fn.defaults.get(parameter.name);
+  if (fallback !== undefined) {
+    value.hint = fallback;
+    if (typeof fallback === 'number' || typeof fallback === 'string' || typeof fallback === 'boolean')
+      value.plain = true;
+  }
+  m.roots.push(value);
+  return value;
+}
+
+function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee: Value): void {
+  const args: Value[] = [...bound];
+  const keywords = new Map<string, Value>();
+  for (const parameter of target.parameters.slice(bound.length)) {
+    const value = parameterValue(m, target, parameter);
+    if (value === undefined) continue;
+    if (parameter.kind === 'keyword-only') keywords.set(parameter.name, value);
+    else args.push(value);
+  }
+  m.entryCall = true;
+  const result = call(m, callee, args, keywords, target.node);
+  leave(m, result);
+}
+
+/** The result goes to the unknown caller. */
+function leave(m: Machine, result: Value): void {
+  if (result instanceof GeneratorV) {
+    m.roots.push(result);
+    for (let turn = 0; turn < 8; turn++) {
+      const item = resumeGenerator(m, result, null);
+      if (item === undefined) break;
+      m.roots.push(item);
+      m.stack.push(result.frame);
+      escape(m, item, 'yield');
+      m.emit({ kind: 'outside', stream: m.current().stream.stream });
+      m.stack.pop();
+    }
+    return;
+  }
+}
+
+/** Hooks and callbacks, each at a later time than all before, with arguments that nobody knows. */
+function runCallbacks(m: Machine): void {
+  for (let i = 0; i < m.callbacks.length && i < 8; i++) {
+    const callback = m.callbacks[i]!;
+    if (!isObj(callback)) continue;
+    barrier(m);
+    try {
+      const result = call(m, callback, [], new Map(), m.frame.node);
+      leave(m, result);
+    } catch (error) {
+      if (!(error instanceof Raised)) throw error;
+    }
+  }
+}
+
+export { BoundMethodV, InstanceV };

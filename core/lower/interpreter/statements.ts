@@ -1,0 +1,354 @@
+/**
+ * Execution of statements. A generator function of JavaScript, so that a `yield` of the program suspends it; each call
+ * of the program's functions drives one of its own.
+ */
+import type {
+  AugAssign,
+  ExceptHandler,
+  Expression,
+  For,
+  If,
+  Node,
+  Statement,
+  Try,
+  While,
+  With,
+} from '../../python/ast.ts';
+import { yieldsIn } from '../names.ts';
+import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Value, InstanceV } from '../values.ts';
+import { assignTo, deleteTarget } from './assign.ts';
+import { defineClass } from './classes.ts';
+import { enterContext } from './contexts.ts';
+import { augmented, ev } from './expressions.ts';
+import { Raised } from './frame.ts';
+import { makeFunction } from './functions.ts';
+import { iterate, type PyIterator } from './iteration.ts';
+import type { Machine } from './machine.ts';
+import { runImport, runImportFrom } from './modules.ts';
+import { condition } from './truth.ts';
+
+export type Completion = 'normal' | 'break' | 'continue' | 'return';
+export type Running = Generator<Value, Completion, Value>;
+
+/** Turns of a loop whose test never becomes known. Two show what one turn leaves to the next. */
+const unknownTurns = 2;
+const endlessTurns = 3;
+const knownTurns = 64;
+
+export function* execBlock(m: Machine, statements: readonly Statement[]): Running {
+  for (const statement of statements) {
+    const completion = yield* execStatement(m, statement);
+    if (completion !== 'normal') return completion;
+  }
+  return 'normal';
+}
+
+function* execStatement(m: Machine, statement: Statement): Running {
+  const frame = m.frame;
+  frame.node = statement;
+  m.spend();
+  let completion: Completion = 'normal';
+  switch (statement.kind) {
+    case 'ExpressionStatement': {
+      const value = yield* evaluate(m, statement.value);
+      // A result that nobody takes goes at the end of the statement: `items.pop(0)`.
+      if (isPop(statement.value)) m.drop(value);
+      break;
+    }
+    case 'Assign': {
+      const value = yield* evaluate(m, statement.value);
+      for (const target of statement.targets) {
+        frame.node = statement;
+        assignTo(m, target, value, 'statement');
+      }
+      break;
+    }
+    case 'AnnAssign':
+      if (statement.value) {
+        const value = yield* evaluate(m, statement.value);
+        frame.node = statement;
+        assignTo(m, statement.target, value, 'statement');
+      }
+      break;
+    case 'AugAssign':
+      yield* execAugAssign(m, statement);
+      break;
+    case 'Return': {
+      const value = statement.value ? yield* evaluate(m, statement.value) : null;
+      frame.node = statement;
+      frame.returned = value;
+      completion = 'return';
+      break;
+    }
+    case 'If':
+      return yield* execIf(m, statement);
+    case 'For':
+      return yield* execFor(m, statement);
+    case 'While':
+      return yield* execWhile(m, statement);
+    case 'With':
+      return yield* execWith(m, statement, 0);
+    case 'Try':
+      return yield* execTry(m, statement);
+    case 'FunctionDef':
+      m.frame.scope.vars.set(statement.name, makeFunction(m, statement));
+      break;
+    case 'ClassDef':
+      assignTo(m, nameOf(statement.name, statement.nameNode), defineClass(m, statement), 'statement');
+      break;
+    case 'Delete':
+      for (const target of statement.targets) deleteTarget(m, target);
+      break;
+    case 'Raise': {
+      const value = statement.exception ? ev(m, statement.exception) : null;
+      throw new Raised(exceptionName(value), value);
+    }
+    case 'Assert':
+      condition(m, statement.test, { want: true, open: false });
+      break;
+    case 'Import':
+      runImport(m, statement);
+      break;
+    case 'ImportFrom':
+      runImportFrom(m, statement);
+      break;
+    case 'Global':
+      for (const name of statement.names) (frame.scope.globalNames ??= new Set()).add(name);
+      break;
+    case 'Nonlocal':
+      for (const name of statement.names) (frame.scope.nonlocalNames ??= new Set()).add(name);
+      break;
+    case 'Break':
+      return 'break';
+    case 'Continue':
+      return 'continue';
+    case 'Match':
+      return yield* execMatch(m, statement);
+    case 'Pass':
+      return 'normal';
+  }
+  frame.node = statement;
+  m.settle(frame);
+  return completion;
+}
+
+function nameOf(id: string, node: Node): Expression {
+  return { kind: 'Name', id, start: node.start, end: node.end };
+}
+
+function isPop(node: Expression): boolean {
+  return node.kind === 'Call' && node.callee.kind === 'Attribute' && /^pop(left|item)?$/.test(node.callee.name);
+}
+
+/** Evaluates an expression of a statement, its `yield`s first. */
+function* evaluate(m: Machine, node: Expression): Generator<Value, Value, Value> {
+  const yields = yieldsIn(node);
+  if (yields.length === 0) return ev(m, node);
+  const frame = m.frame;
+  frame.yielded = new Map();
+  for (const inner of yields as readonly Extract<Expression, { kind: 'Yield' }>[]) {
+    const value = inner.value ? ev(m, inner.value) : null;
+    frame.node = inner;
+    let sent: Value = null;
+    if (inner.isFrom) {
+      const iterator = iterate(m, value, inner);
+      frame.held.push(value);
+      for (let item = iterator.next(); item !== undefined; item = iterator.next()) {
+        m.spend();
+        yield item;
+      }
+      frame.held.pop();
+      sent = iterator.result?.() ?? null;
+    } else {
+      m.hold(value);
+      sent = yield value;
+    }
+    frame.yielded?.set(inner, sent);
+  }
+  return ev(m, node);
+}
+
+function* execAugAssign(m: Machine, statement: AugAssign): Running {
+  const value = yield* evaluate(m, statement.value);
+  const before = ev(m, statement.target);
+  m.frame.node = statement;
+  const after = augmented(m, statement.operator, before, value, statement);
+  if (after !== before || statement.target.kind !== 'Name') assignTo(m, statement.target, after, 'statement');
+  return 'normal';
+}
+
+/** `if bad: raise …` says what must not be; it is taken as not being. */
+function isGuard(statement: If): boolean {
+  const last = statement.body[statement.body.length - 1];
+  return statement.orelse.length === 0 && last?.kind === 'Raise';
+}
+
+function* execIf(m: Machine, statement: If): Running {
+  const guard = isGuard(statement);
+  const taken = condition(m, statement.test, guard ? { want: false, open: false } : { open: true });
+  m.settle(m.frame);
+  if (guard && taken && statement.test.kind !== 'Constant') return 'normal';
+  return yield* execBlock(m, taken ? statement.body : statement.orelse);
+}
+
+function* execFor(m: Machine, statement: For): Running {
+  const frame = m.frame;
+  const sequence = ev(m, statement.iterable);
+  frame.held.push(sequence);
+  try {
+    const iterator: PyIterator = iterate(m, sequence, statement.iterable);
+    if (iterator.keep) frame.held.push(iterator.keep);
+    m.settle(frame);
+    try {
+      for (let turn = 0; turn < (iterator.limit ?? knownTurns); turn++) {
+        frame.node = statement.iterable;
+        const item = iterator.next();
+        if (item === undefined) break;
+        frame.node = statement;
+        assignTo(m, statement.target, item, 'loop');
+        // The former value of a loop's target goes as a scope's would.
+        m.settle(frame);
+        m.collectLoop();
+        const completion = yield* execBlock(m, statement.body);
+        if (completion === 'break') return 'normal';
+        if (completion === 'return') return completion;
+      }
+    } finally {
+      if (iterator.keep) frame.held.pop();
+    }
+  } finally {
+    frame.held.pop();
+  }
+  return yield* execBlock(m, statement.orelse);
+}
+
+function* execWhile(m: Machine, statement: While): Running {
+  const frame = m.frame;
+  for (let turn = 0; ; turn++) {
+    frame.node = statement;
+    const consulted = m.consulted;
+    const taken = condition(m, statement.test, { open: true });
+    m.settle(frame);
+    if (!taken) break;
+    const unknown = m.consulted !== consulted;
+    const constant = statement.test.kind === 'Constant';
+    if (turn >= (unknown ? unknownTurns : constant ? endlessTurns : knownTurns)) return 'normal';
+    const completion = yield* execBlock(m, statement.body);
+    if (completion === 'break') return 'normal';
+    if (completion === 'return') return completion;
+  }
+  return yield* execBlock(m, statement.orelse);
+}
+
+function* execWith(m: Machine, statement: With, index: number): Running {
+  if (index === statement.items.length) return yield* execBlock(m, statement.body);
+  const frame = m.frame;
+  const item = statement.items[index]!;
+  const manager = ev(m, item.context);
+  frame.held.push(manager);
+  frame.node = item.context;
+  const context = enterContext(m, manager, item.context);
+  if (context.keep !== undefined) frame.held.push(context.keep);
+  if (item.target) assignTo(m, item.target, context.value, 'statement');
+  frame.node = statement;
+  m.settle(frame);
+  const leave = (): void => {
+    if (context.keep !== undefined) frame.held.pop();
+    frame.held.pop();
+  };
+  let completion: Completion;
+  try {
+    completion = yield* execWith(m, statement, index + 1);
+  } catch (error) {
+    if (error instanceof Raised) {
+      frame.node = item.context;
+      context.exit();
+      leave();
+      if (context.suppresses) return 'normal';
+    }
+    throw error;
+  }
+  const before = frame.returned;
+  frame.node = item.context;
+  context.exit();
+  frame.returned = before;
+  leave();
+  m.settle(frame);
+  return completion;
+}
+
+function* execTry(m: Machine, statement: Try): Running {
+  const frame = m.frame;
+  let completion: Completion = 'normal';
+  let pending: Raised | undefined;
+  const stops = statement.handlers.some((handler) => catches(m, handler, 'StopIteration'));
+  const depth = m.stack.length;
+  try {
+    if (stops) frame.stopHandlers++;
+    try {
+      completion = yield* execBlock(m, statement.body);
+    } finally {
+      if (stops) frame.stopHandlers--;
+    }
+    if (completion === 'normal') completion = yield* execBlock(m, statement.orelse);
+  } catch (error) {
+    if (!(error instanceof Raised)) throw error;
+    m.stack.length = depth;
+    pending = error;
+    const handler = statement.handlers.find((h) => catches(m, h, error.name));
+    if (handler) {
+      pending = undefined;
+      if (handler.name) frame.scope.vars.set(handler.name, error.value);
+      try {
+        completion = yield* execBlock(m, handler.body);
+      } catch (again) {
+        if (!(again instanceof Raised)) throw again;
+        m.stack.length = depth;
+        pending = again;
+      }
+      if (handler.name) frame.scope.vars.delete(handler.name);
+    }
+  }
+  const returned = frame.returned;
+  const last = yield* execBlock(m, statement.finalbody);
+  if (last !== 'normal') return last;
+  frame.returned = returned;
+  if (pending) throw pending;
+  return completion;
+}
+
+function catches(_m: Machine, handler: ExceptHandler, name: string): boolean {
+  if (!handler.type) return true;
+  const names = handler.type.kind === 'Tuple' ? handler.type.elements : [handler.type];
+  return names.some((type) => {
+    const text = type.kind === 'Name' ? type.id : type.kind === 'Attribute' ? type.name : '';
+    return text === name || text === 'Exception' || text === 'BaseException';
+  });
+}
+
+function exceptionName(value: Value): string {
+  if (value instanceof ExceptionV) return value.name;
+  if (value instanceof ExternalV) return value.path.split('.').pop()!;
+  if (value instanceof ClassV) return value.name;
+  if (value instanceof InstanceV) return value.cls.name;
+  return 'Exception';
+}
+
+function* execMatch(m: Machine, statement: Extract<Statement, { kind: 'Match' }>): Running {
+  const subject = ev(m, statement.subject);
+  m.settle(m.frame);
+  for (const [index, branch] of statement.cases.entries()) {
+    const last = index === statement.cases.length - 1;
+    const key = `m:${isObj(subject) ? subject.id : String(subject)}:${statement.start}:${index}`;
+    if (!last && !m.decide(key, true, statement.subject)) continue;
+    for (const name of branch.binds) m.frame.scope.vars.set(name, new Unknown(name, 'result'));
+    if (branch.guard) condition(m, branch.guard, { want: true, open: false });
+    return yield* execBlock(m, branch.body);
+  }
+  return 'normal';
+}
+
+/** Whether a value is a sequence whose items are all known. */
+export function isKnownSequence(value: Value): value is ListV | TupleV {
+  return value instanceof TupleV || (value instanceof ListV && !value.open);
+}

@@ -1,0 +1,186 @@
+/** Streams and events: what each call of theirs asks of the device. */
+import { ContextV, DeviceV, EventV, StreamV, Unknown, type Value } from '../values.ts';
+import type { Keywords } from './calls.ts';
+import type { Machine } from './machine.ts';
+import { resolved } from './truth.ts';
+
+/** The stream that a value is, or turns out to be by this use. */
+export function streamOf(m: Machine, value_: Value | undefined): StreamV | undefined {
+  const value = value_ === undefined ? undefined : resolved(m, value_);
+  if (value instanceof StreamV) return value;
+  if (!(value instanceof Unknown)) return undefined;
+  if (!value.stream) {
+    const foreign = value.origin === 'result' || value.origin === 'external';
+    value.stream = m.newStream(value.name, m.device, foreign);
+  }
+  return value.stream;
+}
+
+export function eventOf(m: Machine, value_: Value | undefined): EventV | undefined {
+  const value = value_ === undefined ? undefined : resolved(m, value_);
+  if (value instanceof EventV) return value;
+  if (!(value instanceof Unknown)) return undefined;
+  value.event ??= m.newEvent(value.name, false, true);
+  return value.event;
+}
+
+/** Makes `stream` current and gives what undoes it. */
+export function selectStream(m: Machine, stream: StreamV): () => void {
+  const device = stream.deviceIndex;
+  const before = m.current(device);
+  const deviceBefore = m.device;
+  const activation = m.stack.length ? m.frame.activation : -1;
+  m.currents.set(device, { stream, activation });
+  m.device = device;
+  return () => {
+    m.currents.set(device, before);
+    m.device = deviceBefore;
+  };
+}
+
+export function streamContext(m: Machine, value: Value): ContextV {
+  let restore: (() => void) | undefined;
+  return m.temp(
+    new ContextV(() => {
+      const stream = streamOf(m, value);
+      restore = stream ? selectStream(m, stream) : undefined;
+      return value;
+    }, () => {
+      restore?.();
+      restore = undefined;
+    }, [value]),
+  );
+}
+
+/** Whether nobody knows which stream or event this is. */
+function foreignStream(m: Machine, stream: StreamV): boolean {
+  return m.builder.streams[stream.stream]!.unknown === true;
+}
+function foreignEvent(m: Machine, event: EventV): boolean {
+  return m.builder.events[event.event]!.unknown === true;
+}
+
+/** `stream` waits for something unknown: it may be after all work of all streams. */
+export function joinAll(m: Machine, stream: StreamV): void {
+  for (let other = 0; other < m.builder.streams.length; other++) {
+    if (other === stream.stream) continue;
+    const event = m.builder.event('unknown', true);
+    m.emit({ kind: 'record', event, stream: other });
+    m.emit({ kind: 'wait', event, stream: stream.stream, implicit: true });
+  }
+}
+
+function recordOn(m: Machine, event: EventV, stream: StreamV): void {
+  m.emit({ kind: 'record', event: event.event, stream: stream.stream });
+}
+
+function waitFor(m: Machine, stream: StreamV, event: EventV): void {
+  m.emit({ kind: 'wait', event: event.event, stream: stream.stream });
+  if (foreignEvent(m, event)) joinAll(m, stream);
+}
+
+function pollResult(m: Machine, on: NonNullable<Unknown['poll']>): Unknown {
+  const value = new Unknown('query', 'result');
+  value.plain = true;
+  value.poll = on;
+  m.temp(value);
+  return value;
+}
+
+export function streamMethod(
+  m: Machine,
+  self: StreamV,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+): Value {
+  switch (name) {
+    case 'wait_stream': {
+      const other = streamOf(m, args[0] ?? keywords.get('stream'));
+      if (!other) return null;
+      const event = m.newEvent('wait_stream');
+      recordOn(m, event, other);
+      m.emit({ kind: 'wait', event: event.event, stream: self.stream });
+      if (foreignStream(m, other)) joinAll(m, self);
+      return null;
+    }
+    case 'wait_event': {
+      const event = eventOf(m, args[0] ?? keywords.get('event'));
+      if (event) waitFor(m, self, event);
+      return null;
+    }
+    case 'record_event': {
+      const event = eventOf(m, args[0] ?? keywords.get('event')) ?? m.temp(m.newEvent('?event'));
+      recordOn(m, event, self);
+      return event;
+    }
+    case 'synchronize':
+      m.hostWaitStream(self.stream, false);
+      if (foreignStream(m, self)) m.hostWaitDevice(self.deviceIndex, true);
+      return null;
+    case 'query':
+      return pollResult(m, { kind: 'stream', stream: self.stream });
+    case '__enter__':
+      m.streamEntries.push(selectStream(m, self));
+      return self;
+    case '__exit__':
+      m.streamEntries.pop()?.();
+      return null;
+    case '__eq__':
+      return args[0] instanceof StreamV && args[0].stream === self.stream;
+  }
+  return new Unknown(name, 'result');
+}
+
+export function eventMethod(
+  m: Machine,
+  self: EventV | undefined,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+): Value {
+  if (!self) return null;
+  const stream = (): StreamV => streamOf(m, args[0] ?? keywords.get('stream')) ?? m.current().stream;
+  switch (name) {
+    case 'record': {
+      recordOn(m, self, stream());
+      return null;
+    }
+    case 'wait': {
+      waitFor(m, stream(), self);
+      return null;
+    }
+    case 'synchronize':
+      m.emit({ kind: 'hostWait', on: { kind: 'event', event: self.event } });
+      if (foreignEvent(m, self)) m.hostWaitDevice(m.device, true);
+      return null;
+    case 'query':
+      return pollResult(m, { kind: 'event', event: self.event });
+    case 'elapsed_time': {
+      for (const event of [self, eventOf(m, args[0])]) if (event) m.timedEvents.add(event.event);
+      const value = new Unknown('elapsed_time', 'result');
+      value.plain = true;
+      return value;
+    }
+  }
+  return new Unknown(name, 'result');
+}
+
+/** Device index that a device argument names; undefined where it names none. */
+export function deviceIndexOf(m: Machine, value_: Value | undefined): number | undefined {
+  const value = value_ === undefined ? null : resolved(m, value_);
+  if (typeof value === 'number') return value;
+  if (typeof value === 'string') {
+    const match = /^(?:cuda|hip|xpu|npu)(?::(\d+))?$/.exec(value);
+    return match ? (match[1] === undefined ? undefined : Number(match[1])) : undefined;
+  }
+  if (value instanceof DeviceV) return value.index;
+  return undefined;
+}
+
+/** A device that a stream is made for, or asked about, is CUDA. */
+export function proveDevice(m: Machine, value_: Value | undefined): void {
+  const value = value_ === undefined ? undefined : resolved(m, value_);
+  if (value instanceof DeviceV) value.device.prove();
+  else if (value instanceof Unknown) value.device.prove();
+}

@@ -1,0 +1,541 @@
+/** Tensors: attributes, items, operators and methods. Which name does what is in core/torch. */
+import type { Node } from '../../python/ast.ts';
+import { factoryKind } from '../../torch/factories.ts';
+import {
+  isBlocking,
+  isComputing,
+  isInPlace,
+  isMetadata,
+  isOverwriting,
+  isSplitting,
+  isViewing,
+} from '../../torch/operators.ts';
+import {
+  BuiltinMethodV,
+  DeviceV,
+  ExternalV,
+  isObj,
+  keyOf,
+  ListV,
+  NativeV,
+  SliceV,
+  StreamV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+  whole,
+} from '../values.ts';
+import type { Keywords } from './calls.ts';
+import { tensorsIn, unknownCall } from './calls.ts';
+import { makeTensor } from './factories.ts';
+import type { Machine } from './machine.ts';
+import { hostRead, isHost, operate, settlePending } from './memory.ts';
+import { runBackward } from './autograd.ts';
+import { proveDevice, streamOf } from './streams.ts';
+import { copyInto, download, transfer } from './transfers.ts';
+import { resolved, truth } from './truth.ts';
+
+/** The tensor that a value is, or turns out to be by this use. */
+export function tensorOf(m: Machine, value_: Value | undefined): TensorV | undefined {
+  const value = value_ === undefined ? undefined : resolved(m, value_);
+  if (value instanceof TensorV) return value;
+  if (!(value instanceof Unknown) || value.plain || value.stream || value.event) return undefined;
+  if (!value.tensor) {
+    const ready = value.origin === 'parameter' || value.origin === 'attribute' || value.origin === 'element';
+    const tensor = m.parameterTensor(`?${value.name}`, value.device, ready);
+    tensor.grads = 'maybe';
+    value.tensor = tensor;
+  }
+  return value.tensor;
+}
+
+export function view(m: Machine, base: TensorV, start = base.start, end = base.end): TensorV {
+  const tensor = m.temp(new TensorV(base.storage, start, end));
+  tensor.numpy = base.numpy;
+  tensor.grads = base.grads;
+  tensor.saved = base.saved;
+  tensor.pending = base.pending;
+  return tensor;
+}
+
+function plain(name: string): Unknown {
+  const value = new Unknown(name, 'result');
+  value.plain = true;
+  return value;
+}
+
+// ---- attributes
+
+export function tensorAttribute(m: Machine, self: TensorV, name: string): Value {
+  const known = self.attributes?.get(name);
+  if (known !== undefined) return known;
+  switch (name) {
+    case 'shape': {
+      const shape = plain('shape');
+      self.attributes ??= new Map();
+      self.attributes.set(name, self.size ? new TupleV(self.size) : shape);
+      return self.attributes.get(name)!;
+    }
+    case 'device':
+      return isHost(self) ? new DeviceV('cpu', undefined, self.storage.device) : deviceOfTensor(self);
+    case 'is_cuda':
+      if (!isHost(self)) self.storage.device.prove();
+      return !isHost(self);
+    case 'dtype':
+    case 'ndim':
+    case 'layout':
+    case 'names':
+    case 'itemsize':
+    case 'nbytes':
+    case 'grad_fn':
+    case 'is_leaf':
+    case 'requires_grad':
+    case 'is_sparse':
+    case '_version': {
+      const value = plain(name);
+      (self.attributes ??= new Map()).set(name, value);
+      return value;
+    }
+    case 'data':
+    case 'T':
+    case 'mT':
+    case 'H':
+    case 'mH':
+    case 'real':
+    case 'imag':
+    case '_local_tensor': {
+      const tensor = view(m, self);
+      if (name !== 'data') tensor.transposed = !self.transposed;
+      return tensor;
+    }
+    case 'grad': {
+      if (self.grad === undefined) {
+        const grad = m.parameterTensor('?grad', self.storage.device, true);
+        self.grad = grad;
+      }
+      return self.grad;
+    }
+    case 'values':
+    case 'indices':
+      return m.temp(new BuiltinMethodV(self, name));
+  }
+  return m.temp(new BuiltinMethodV(self, name));
+}
+
+function deviceOfTensor(self: TensorV): DeviceV {
+  self.attributes ??= new Map();
+  const device = new DeviceV(undefined, undefined, self.storage.device);
+  self.attributes.set('device', device);
+  return device;
+}
+
+export function setTensorAttribute(m: Machine, self: TensorV, name: string, value: Value): void {
+  if (name === 'data') {
+    const source = tensorOf(m, value);
+    const before = self.storage;
+    if (source) {
+      self.storage = source.storage;
+      self.start = source.start;
+      self.end = source.end;
+    } else self.storage = m.newStorage('?data', 'device', before.device, m.current().stream);
+    m.drop(before);
+  } else if (name === 'grad') {
+    m.drop(self.grad);
+    self.grad = value;
+  } else {
+    self.attributes ??= new Map();
+    m.drop(self.attributes.get(name));
+    self.attributes.set(name, value);
+    m.keep(undefined);
+  }
+}
+
+// ---- items
+
+/** Leading units that an index of a dimension of unknown length is counted in. */
+const assumedRows = 1024;
+
+function unitsOf(base: TensorV): { readonly unit: number; readonly rows: number } {
+  const rows = base.rows ?? assumedRows;
+  return { unit: (base.end - base.start) / rows, rows };
+}
+
+export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV | Value {
+  const index = resolved(m, index_);
+  if (self.fields && typeof index === 'number' && self.fields[index]) return self.fields[index];
+  if (index instanceof TensorV || (index instanceof Unknown && index.tensor)) {
+    // A mask or an index tensor: a new tensor.
+    return operate(m, 'index', [self, index instanceof TensorV ? index : index.tensor!], [], true)!;
+  }
+  return indexView(m, self, index);
+}
+
+function indexView(m: Machine, self: TensorV, index: Value): TensorV {
+  const first = index instanceof TupleV ? resolved(m, index.items[0] ?? null) : index;
+  const { unit, rows } = unitsOf(self);
+  if (typeof first === 'number') {
+    const at = first < 0 ? rows + first : first;
+    if (at < 0 || at >= rows) return view(m, self);
+    return view(m, self, self.start + at * unit, self.start + (at + 1) * unit);
+  }
+  if (first instanceof SliceV) {
+    const lower = first.lower === null ? 0 : first.lower;
+    const upper = first.upper === null ? rows : first.upper;
+    if (typeof lower === 'number' && typeof upper === 'number') {
+      const from = lower < 0 ? rows + lower : Math.min(lower, rows);
+      const to = upper < 0 ? rows + upper : Math.min(upper, rows);
+      if (from === 0 && to === rows) return view(m, self);
+      if (to > from) {
+        const part = view(m, self, self.start + from * unit, self.start + to * unit);
+        part.rows = self.rows === undefined ? undefined : to - from;
+        return part;
+      }
+      return view(m, self);
+    }
+    const slot = slotOf(m, self, `${sliceKey(first.lower)}:${sliceKey(first.upper)}`);
+    return slot;
+  }
+  if (first instanceof Unknown) return slotOf(m, self, keyOf(first));
+  return view(m, self);
+}
+
+function sliceKey(value: Value): string {
+  return value === null ? '' : isObj(value) ? keyOf(value) : String(value);
+}
+
+/** Places that are not known are different places, each with its own part of the upper half. */
+function slotOf(m: Machine, self: TensorV, key: string): TensorV {
+  const name = `slot:${self.storage.id}:${self.start}:${self.end}`;
+  let order = m.indexOrder.get(name);
+  if (!order) {
+    order = new Map();
+    m.indexOrder.set(name, order);
+  }
+  let place = order.get(key);
+  if (place === undefined) {
+    place = order.size;
+    order.set(key, place);
+  }
+  const half = (self.end - self.start) / 2;
+  const unit = half / 512;
+  const start = self.start + half + (place % 512) * unit;
+  return view(m, self, start, start + unit);
+}
+
+export function setTensorItem(m: Machine, self: TensorV, index: Value, value: Value): void {
+  const part = indexView(m, self, resolved(m, index));
+  const mask = resolved(m, index);
+  const reads = tensorsIn(m, [value]);
+  if (mask instanceof TensorV) reads.push(mask);
+  if (isHost(part) || reads.some((t) => isHost(t) && t.storage.memory === 'pinned') === false) {
+    operate(m, 'setitem', isHost(part) ? reads.filter(isHost) : reads, [part], false);
+    if (isHost(part)) for (const t of reads) if (!isHost(t)) hostRead(m, t, 'setitem');
+    return;
+  }
+  operate(m, 'setitem', reads, [part], false);
+}
+
+// ---- operators
+
+export function tensorOperator(m: Machine, name: string, operands: readonly Value[]): Value {
+  const tensors: TensorV[] = [];
+  for (const operand of operands) {
+    const tensor = operandTensor(m, operand);
+    if (tensor) tensors.push(tensor);
+  }
+  return operate(m, operatorNames[name] ?? name, tensors, [], true) ?? plain(name);
+}
+
+const operatorNames: Readonly<Record<string, string>> = {
+  '+': 'add',
+  '-': 'sub',
+  '*': 'mul',
+  '/': 'div',
+  '//': 'floor_divide',
+  '%': 'remainder',
+  '**': 'pow',
+  '@': 'matmul',
+  '&': 'bitwise_and',
+  '|': 'bitwise_or',
+  '^': 'bitwise_xor',
+  '<<': 'shift',
+  '>>': 'shift',
+};
+
+/** An operand beside a tensor: unknown values of the entry's caller are tensors too, results of unknown calls may be. */
+function operandTensor(m: Machine, operand: Value): TensorV | undefined {
+  const value = resolved(m, operand);
+  if (value instanceof TensorV) return value;
+  if (value instanceof Unknown) {
+    if (value.tensor) return value.tensor;
+    if (value.origin === 'parameter' && value.hint === undefined) return tensorOf(m, value);
+  }
+  return undefined;
+}
+
+export function tensorCompare(m: Machine, left: Value, right: Value): Value {
+  return tensorOperator(m, 'compare', [left, right]);
+}
+
+export function inPlaceOperator(m: Machine, operator: string, self: TensorV, value: Value): void {
+  const other = operandTensor(m, value);
+  const reads = other ? [self, other] : [self];
+  operate(m, `${operatorNames[operator] ?? operator}_`, reads, [self], false);
+}
+
+/** `torch.NAME(…)` of an operator that makes a new tensor, with `out=`. */
+export function computeFunction(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+  const out = keywords.get('out');
+  const inputs = [...args];
+  for (const [key, value] of keywords) if (key !== 'out') inputs.push(value);
+  const reads: TensorV[] = [];
+  for (const input of inputs) {
+    const value = resolved(m, input);
+    if (value instanceof ListV || value instanceof TupleV) {
+      for (const item of value.items) {
+        const tensor = tensorOf(m, item);
+        if (tensor) reads.push(tensor);
+      }
+    } else if (value instanceof Unknown && input !== args[0]) {
+      if (value.tensor) reads.push(value.tensor);
+      else if (value.origin === 'parameter' && value.hint === undefined && !value.plain && args.includes(input)) {
+        const tensor = tensorOf(m, value);
+        if (tensor) reads.push(tensor);
+      }
+    } else {
+      const tensor = tensorOf(m, value);
+      if (tensor) reads.push(tensor);
+    }
+  }
+  if (out !== undefined && out !== null) {
+    const writes = tensorsIn(m, [out]);
+    const made = tensorOf(m, out);
+    if (made && writes.length === 0) writes.push(made);
+    operate(m, name, reads, writes, false);
+    return out;
+  }
+  if (reads.length === 0) return unknownCall(m, name, args, keywords);
+  if (isBlocking(name)) for (const tensor of reads.slice(0, 1)) hostRead(m, tensor, name);
+  return operate(m, name, reads, [], true)!;
+}
+
+// ---- methods
+
+export function tensorMethod(
+  m: Machine,
+  self: TensorV,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
+  settleUnless(m, self, name);
+  switch (name) {
+    case 'record_stream': {
+      const stream = streamOf(m, args[0] ?? keywords.get('stream'));
+      if (isHost(self)) return null;
+      self.storage.device.prove();
+      if (stream) m.emit({ kind: 'recordStream', block: self.storage.block, stream: stream.stream });
+      return null;
+    }
+    case 'to':
+    case 'cuda':
+      return transfer(m, self, name, args, keywords);
+    case 'cpu':
+      return download(m, self, false);
+    case 'pin_memory': {
+      if (self.storage.memory === 'pinned') return self;
+      m.hostAccess('pin_memory', self, false);
+      return m.hostTensor('?pinned', 'pinned');
+    }
+    case 'copy_':
+      return copyInto(m, self, args, keywords);
+    case 'numpy':
+    case '__array__': {
+      if (!isHost(self)) {
+        hostRead(m, self, name);
+        return plain('array');
+      }
+      const array = view(m, self);
+      array.numpy = true;
+      return array;
+    }
+    case 'backward':
+      runBackward(m, self, node);
+      return null;
+    case 'detach_':
+    case 'requires_grad_':
+    case 'retain_grad':
+    case 'share_memory_':
+      if (name === 'requires_grad_') self.grads = 'yes';
+      return self;
+    case 'register_hook':
+    case 'register_post_accumulate_grad_hook':
+      for (const value of args) m.callbacks.push(value);
+      return new Unknown('handle', 'result');
+    case 'untyped_storage':
+    case 'storage':
+    case 'typed_storage': {
+      const storage = m.temp(new NativeV('torch.UntypedStorage'));
+      storage.tensors = [self];
+      return storage;
+    }
+    case 'resize_':
+      return self;
+    case 'set_': {
+      const source = tensorOf(m, args[0]);
+      if (source) setTensorAttribute(m, self, 'data', source);
+      return self;
+    }
+    case 'is_contiguous': {
+      if (args.length > 0 || keywords.size > 0) return plain(name);
+      return m.decide(`contiguous:${self.storage.id}:${self.start}`, !self.transposed, node, !isHost(self));
+    }
+    case 'contiguous':
+      if (self.transposed || m.decisions.known(`contiguous:${self.storage.id}:${self.start}`) === false)
+        return operate(m, name, [self], [], true)!;
+      return self;
+    case 'is_pinned':
+      return isHost(self) ? self.storage.memory === 'pinned' : plain(name);
+    case 'size':
+    case 'numel':
+    case 'nelement':
+      return sizeOf(self, name, args);
+    case 'repeat':
+      return operate(m, name, [self], [], true)!;
+    case 'dequantize':
+      return operate(m, name, [self], [], true)!;
+    case 'tobytes':
+    case 'astype':
+    case 'save':
+      if (self.numpy) {
+        hostRead(m, self, name);
+        return plain(name);
+      }
+      break;
+    case 'result':
+      break;
+  }
+  if (isMetadata(name)) return plain(name);
+  if (self.numpy) return arrayMethod(m, self, name, args, keywords);
+  if (isSplitting(name)) return splitTensor(m, self, name, args, keywords);
+  if (isViewing(name)) {
+    const part = name === 'narrow' || name === 'select' ? narrowed(m, self, name, args) : view(m, self);
+    if (/^(t|transpose|permute|swapaxes|swapdims|movedim|moveaxis|adjoint|t_|transpose_)$/.test(name))
+      part.transposed = !self.transposed;
+    if (name === 'detach' || name === 'data') {
+      part.grads = 'no';
+      part.saved = undefined;
+    }
+    return part;
+  }
+  const factory = factoryKind(name);
+  if (factory) return makeTensor(m, name, factory, args, keywords, self);
+  if (name === '__setitem__') {
+    setTensorItem(m, self, args[0] ?? null, args[1] ?? null);
+    return null;
+  }
+  if (name === '__getitem__') return getTensorItem(m, self, args[0] ?? null);
+  if (isInPlace(name)) {
+    const others = tensorsIn(m, [...args, ...keywords.values()]);
+    for (const arg of args) {
+      const tensor = operandTensor(m, arg);
+      if (tensor && !others.includes(tensor)) others.push(tensor);
+    }
+    operate(m, name, isOverwriting(name) ? others : [self, ...others], [self], false);
+    return self;
+  }
+  if (isBlocking(name)) {
+    hostRead(m, self, name);
+    if (/^(nonzero|unique|masked_select|unique_consecutive|repeat_interleave|bincount)$/.test(name))
+      return operate(m, name, [self, ...tensorsIn(m, args)], [], true)!;
+    return plain(name);
+  }
+  if (isComputing(name)) return computeFunction(m, name, [self, ...args], keywords);
+  if (/^__(r|i)?(add|sub|mul|truediv|matmul|pow|mod|floordiv)__$/.test(name))
+    return tensorOperator(m, name, [self, ...args]);
+  void node;
+  return unknownCall(m, name, [self, ...args], keywords);
+}
+
+function settleUnless(m: Machine, self: TensorV, name: string): void {
+  if (self.pending && !isMetadata(name) && name !== 'record_stream') settlePending(m, self);
+}
+
+function sizeOf(self: TensorV, name: string, args: readonly Value[]): Value {
+  if (name === 'size' && self.size && typeof args[0] === 'number') {
+    const at = args[0] < 0 ? self.size.length + args[0] : args[0];
+    return self.size[at] ?? plain(name);
+  }
+  if (name === 'size' && args[0] === 0 && self.rows !== undefined) return self.rows;
+  const key = `${name}(${args.map((arg) => (isObj(arg) ? keyOf(arg) : String(arg))).join()})`;
+  self.attributes ??= new Map();
+  let value = self.attributes.get(key);
+  if (value === undefined) {
+    value = plain(name);
+    self.attributes.set(key, value);
+  }
+  return value;
+}
+
+/** A NumPy array over the memory of a host tensor. */
+function arrayMethod(m: Machine, self: TensorV, name: string, args: readonly Value[], keywords: Keywords): Value {
+  if (/^(reshape|view|ravel|squeeze|transpose|swapaxes|flatten)$/.test(name)) return view(m, self);
+  if (/^(fill|sort|put|partition|itemset|resize)$/.test(name)) {
+    m.hostAccess(name, self, true);
+    return null;
+  }
+  for (const tensor of tensorsIn(m, [...args, ...keywords.values()])) m.hostAccess(name, tensor, false);
+  m.hostAccess(name, self, false);
+  return plain(name);
+}
+
+function narrowed(m: Machine, self: TensorV, name: string, args: readonly Value[]): TensorV {
+  if (args[0] !== 0) return view(m, self);
+  const start = args[1] ?? null;
+  if (name === 'select') return indexView(m, self, start);
+  const length = args[2] ?? null;
+  if (typeof start === 'number' && typeof length === 'number') {
+    return indexView(m, self, new SliceV(start, start + length, null));
+  }
+  return slotOf(m, self, `${sliceKey(start)}+${sliceKey(length)}`);
+}
+
+/** `chunk`, `split`, `unbind`: disjoint parts. */
+export function splitTensor(
+  m: Machine,
+  self: TensorV,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+): Value {
+  const count = resolved(
+    m,
+    args[0] ?? keywords.get('chunks') ?? keywords.get('split_size_or_sections') ?? keywords.get('split_size') ?? null,
+  );
+  let parts = 2;
+  if (name === 'unbind') parts = self.rows ?? 2;
+  else if (/chunk|tensor_split/.test(name) && typeof count === 'number') parts = count;
+  else if (count instanceof ListV || count instanceof TupleV) parts = count.items.length;
+  else if (/split/.test(name) && typeof count === 'number' && self.rows !== undefined && count > 0)
+    parts = Math.ceil(self.rows / count);
+  parts = Math.max(1, Math.min(parts, 32));
+  const width = (self.end - self.start) / parts;
+  const views: Value[] = [];
+  for (let i = 0; i < parts; i++) {
+    const part = view(m, self, self.start + i * width, self.start + (i + 1) * width);
+    if (self.rows !== undefined && name !== 'unbind') part.rows = Math.max(1, Math.round(self.rows / parts));
+    views.push(part);
+  }
+  return m.temp(new TupleV(views));
+}
+
+/** Whether an argument says true; a flag that is not known is asked once. */
+export function flag(m: Machine, value_: Value | undefined, node: Node): boolean {
+  const value = value_ === undefined ? false : resolved(m, value_);
+  if (value instanceof Unknown) return truth(m, value, node);
+  return value === true || (typeof value === 'number' && value !== 0);
+}
+
+export { ExternalV, proveDevice, StreamV, whole };

@@ -1,0 +1,128 @@
+/** Tests: what is known decides, the rest is decided once per value and operator and kept. */
+import type { Expression, Node } from '../../python/ast.ts';
+import {
+  DictV,
+  ExternalV,
+  isObj,
+  ListV,
+  NativeV,
+  SequenceV,
+  SetV,
+  StreamV,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { compareValues, ev } from './expressions.ts';
+import type { Machine } from './machine.ts';
+import { hostRead } from './memory.ts';
+
+export interface TestOptions {
+  /** The outcome that a guard asks for where it is not known. */
+  readonly want?: boolean;
+  /** Whether another path may try the other outcome. */
+  readonly open: boolean;
+}
+
+export function condition(m: Machine, test: Expression, options: TestOptions): boolean {
+  switch (test.kind) {
+    case 'Unary':
+      if (test.operator === 'not')
+        return !condition(m, test.operand, {
+          open: options.open,
+          ...(options.want === undefined ? {} : { want: !options.want }),
+        });
+      break;
+    case 'BoolOp': {
+      const and = test.operator === 'and';
+      // Of `a and b` that must not be, `b` is what fails; of `a or b`, neither is.
+      const both = options.want === and;
+      const left = condition(
+        m,
+        test.left,
+        options.want === undefined ? { open: options.open } : both ? options : { open: false },
+      );
+      if (and ? !left : left) return left;
+      return condition(m, test.right, options);
+    }
+    case 'Compare':
+      if (test.operators.length === 1) {
+        const operator = test.operators[0]!;
+        const left = ev(m, test.left);
+        const right = ev(m, test.comparators[0]!);
+        if ((operator === 'is' || operator === 'is not') && (right === null || left === null)) {
+          const none = isNone(m, right === null ? left : right, test, wantNone(options, operator === 'is'));
+          return operator === 'is' ? none : !none;
+        }
+        m.frame.node = test;
+        return truth(m, compareValues(m, operator, left, right, test), test, options);
+      }
+      break;
+    case 'NamedExpr':
+    default:
+      break;
+  }
+  const value = ev(m, test);
+  return truth(m, value, test, options);
+}
+
+function wantNone(options: TestOptions, positive: boolean): TestOptions {
+  if (options.want === undefined) return options;
+  return { open: options.open, want: positive ? options.want : !options.want };
+}
+
+export function truth(m: Machine, value: Value, node: Node, options: TestOptions = { open: true }): boolean {
+  if (value === null) return false;
+  if (typeof value === 'boolean') return value;
+  if (typeof value === 'number') return value !== 0;
+  if (typeof value === 'string') return value !== '';
+  if (value instanceof TupleV) return value.items.length > 0;
+  if (value instanceof ListV) {
+    if (value.items.length > 0) return true;
+    return value.open ? m.decide(`t:${value.id}`, options.want ?? true, node, options.open) : false;
+  }
+  if (value instanceof DictV) {
+    if (value.entries.size > 0) return true;
+    return value.open ? m.decide(`t:${value.id}`, options.want ?? true, node, options.open) : false;
+  }
+  if (value instanceof SetV) {
+    if (value.items.size > 0) return true;
+    return value.open ? m.decide(`t:${value.id}`, options.want ?? true, node, options.open) : false;
+  }
+  if (value instanceof SequenceV && value.length !== undefined) return value.length > 0;
+  if (value instanceof TensorV) {
+    hostRead(m, value, 'bool');
+    return m.decide(`t:${value.id}`, options.want ?? true, node, options.open);
+  }
+  if (value instanceof Unknown) {
+    if (value.tensor) hostRead(m, value.tensor, 'bool');
+    if (m.decisions.known(`n:${value.id}`) === true) return false;
+    const fallback =
+      options.want ??
+      (value.hint === undefined ? true : isObj(value.hint) ? true : truth(m, value.hint, node, options));
+    const taken = m.decide(`t:${value.id}`, fallback, node, options.open);
+    if (taken && value.poll) m.emit({ kind: 'poll', on: value.poll });
+    return taken;
+  }
+  if (value instanceof StreamV || value instanceof NativeV || value instanceof ExternalV) return true;
+  return true;
+}
+
+/** Whether the value is None; linked with its truth. */
+export function isNone(m: Machine, value: Value, node: Node, options: TestOptions = { open: true }): boolean {
+  if (value === null) return true;
+  if (!(value instanceof Unknown)) return false;
+  if (value.tensor || value.stream || value.event) return false;
+  if (m.decisions.known(`t:${value.id}`) === true) return false;
+  if (m.decisions.known(`t:${value.id}`) === false && value.hint === null) return true;
+  const fallback = options.want ?? value.hint === null;
+  return m.decide(`n:${value.id}`, fallback, node, options.open);
+}
+
+/** What a value that was decided to be None stands for. */
+export function resolved(m: Machine, value: Value): Value {
+  if (value instanceof Unknown && m.decisions.known(`n:${value.id}`) === true) return null;
+  if (value instanceof Unknown && value.hint === null && m.decisions.known(`t:${value.id}`) === false) return null;
+  return value;
+}

@@ -1,0 +1,112 @@
+/**
+ * Python syntax → stream programs: picks the entries, executes each path by path, flips one decision at a time within a
+ * budget of steps. Knows nothing of hazards: which of these programs is wrong is the engine's to say.
+ */
+import type { Module } from '../python/ast.ts';
+import { type FunctionEntry, functionsOf, isTestFile, mentionsStreams, namesMentioned, reaching } from './entries.ts';
+import { Workspace } from './imports.ts';
+import { OutOfBudget, Raised } from './interpreter/frame.ts';
+import { Machine } from './interpreter/machine.ts';
+import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
+import type { LoweredEntry, LoweredPath } from './lowered.ts';
+
+export interface LowerOptions {
+  /** Statements and calls that one path may execute. */
+  readonly stepsPerPath?: number;
+  /** … and all paths of one entry together. */
+  readonly stepsPerEntry?: number;
+  readonly pathsPerEntry?: number;
+}
+
+const defaults = { stepsPerPath: 20_000, stepsPerEntry: 80_000, pathsPerEntry: 16 };
+
+export function lower(modules: readonly Module[], options: LowerOptions = {}): LoweredEntry[] {
+  const limits = { ...defaults, ...options };
+  const workspace = new Workspace(modules);
+  const relevant = modules.filter((module) => mentionsStreams(module.text));
+  const entries: LoweredEntry[] = [];
+  /** Functions that some caller's run went through. */
+  const judged = new Set<string>();
+
+  const run = (name: string, module: Module, start: (m: Machine) => void): void => {
+    const lowered = lowerEntry(workspace, name, module.file, start, limits);
+    for (const place of lowered.dependsOn ?? []) judged.add(place);
+    entries.push(lowered);
+  };
+
+  for (const module of relevant) {
+    if (isTestFile(module.file)) continue;
+    run('<module>', module, (m) => runModuleEntry(m, module));
+  }
+  const functions = relevant.flatMap((module) => functionsOf(module));
+  const reach = reaching(functions);
+  const waiting = functions.filter((entry) => reach.has(entry.node) && isEntry(entry));
+  // Callers first: what they run through is judged with them.
+  const called = new Set<string>();
+  for (const entry of waiting) for (const name of namesMentioned(entry.node)) called.add(name);
+  const first = waiting.filter((entry) => !called.has(entry.node.name));
+  const rest = waiting.filter((entry) => called.has(entry.node.name));
+  for (const entry of [...first, ...rest]) {
+    const place = `${entry.module.file}#${entry.node.start}`;
+    if (judged.has(place)) continue;
+    run(entry.name, entry.module, (m) => runFunctionEntry(m, entry));
+    judged.add(place);
+  }
+  return entries;
+}
+
+function isEntry(entry: FunctionEntry): boolean {
+  const name = entry.node.name;
+  if (isTestFile(entry.module.file)) return true;
+  if (/^__(init|call|iter|next|enter|exit|getitem|len|setattr|del)__$/.test(name)) return name !== '__del__';
+  return true;
+}
+
+interface Limits {
+  readonly stepsPerPath: number;
+  readonly stepsPerEntry: number;
+  readonly pathsPerEntry: number;
+}
+
+function lowerEntry(
+  workspace: Workspace,
+  name: string,
+  file: string,
+  start: (m: Machine) => void,
+  limits: Limits,
+): LoweredEntry {
+  const paths: LoweredPath[] = [];
+  const dependsOn = new Set<string>([file]);
+  const tried = new Set<string>(['']);
+  const queue: ReadonlySet<string>[] = [new Set()];
+  let budget = limits.stepsPerEntry;
+  let truncated = false;
+  while (queue.length > 0) {
+    if (paths.length >= limits.pathsPerEntry || budget <= 0) {
+      truncated = true;
+      break;
+    }
+    const plan = queue.shift()!;
+    const allowance = Math.min(limits.stepsPerPath, budget);
+    const m = new Machine(workspace, plan, allowance);
+    try {
+      start(m);
+    } catch (error) {
+      if (error instanceof OutOfBudget) truncated = true;
+      else if (!(error instanceof Raised)) throw error;
+    }
+    budget -= allowance - Math.max(0, m.budgetLeft);
+    for (const place of m.touched) dependsOn.add(place);
+    paths.push(m.finish());
+    for (const decision of m.decisions.made) {
+      if (!decision.open || plan.has(decision.key)) continue;
+      const next = new Set([...plan, decision.key]);
+      if (next.size > 2) continue;
+      const key = [...next].sort().join('\n');
+      if (tried.has(key)) continue;
+      tried.add(key);
+      queue.push(next);
+    }
+  }
+  return { name, file, paths, truncated, dependsOn: [...dependsOn] };
+}

@@ -1,0 +1,579 @@
+/**
+ * The values of the interpreter: Python's own (None, bool, numbers and strings are JavaScript's null, boolean, number
+ * and string), and one class for each kind of object that matters to streams and memory. What is not known is a value
+ * of its own, `Unknown`, with an identity that stays. Knows no syntax beyond the nodes that functions and classes hold,
+ * and no effects: what an operation does is decided in interpreter/.
+ */
+import type { BlockId, EventId, GraphId, MemoryKind, StreamId, ThreadId } from '../program/program.ts';
+import type { ClassDef, Expression, FunctionDef, Lambda, Module, Parameter, Statement } from '../python/ast.ts';
+
+export type Value = null | boolean | number | string | Obj;
+
+let nextIdentity = 1;
+
+/** Identities restart with each path, so that two runs with the same decisions give the same identities. */
+export function restartIdentities(): void {
+  nextIdentity = 1;
+}
+
+export abstract class Obj {
+  readonly id = nextIdentity++;
+  /** Epoch of the last reachability pass that came by. */
+  mark = 0;
+  abstract readonly kind: string;
+  /** Values that this one keeps alive. */
+  children(_visit: (value: Value | undefined) => void): void {}
+}
+
+/**
+ * Whether something is on a CUDA device, shared by everything that must be on the same device (union-find): operands of
+ * one operator, a tensor and its `.device`. Evidence for one member is evidence for all.
+ */
+export class DeviceClass {
+  #parent: DeviceClass | undefined;
+  #cuda = false;
+  #index: number | undefined;
+
+  find(): DeviceClass {
+    let root: DeviceClass = this;
+    while (root.#parent) root = root.#parent;
+    if (root !== this) this.#parent = root;
+    return root;
+  }
+  get cuda(): boolean {
+    return this.find().#cuda;
+  }
+  get index(): number | undefined {
+    return this.find().#index;
+  }
+  prove(index?: number): void {
+    const root = this.find();
+    root.#cuda = true;
+    if (index !== undefined) root.#index ??= index;
+  }
+  unite(other: DeviceClass): void {
+    const a = this.find();
+    const b = other.find();
+    if (a === b) return;
+    b.#parent = a;
+    a.#cuda ||= b.#cuda;
+    a.#index ??= b.#index;
+  }
+}
+
+/** Where an unknown value comes from; it decides how it may be used. */
+export type UnknownOrigin = 'parameter' | 'attribute' | 'result' | 'element' | 'external';
+
+export class Unknown extends Obj {
+  readonly kind = 'unknown';
+  readonly attributes = new Map<string, Value>();
+  readonly items = new Map<string, Value>();
+  /** Elements that iteration gives, of stable identity. */
+  elements: Value[] | undefined;
+  /** What it turned out to be, by use. */
+  tensor: TensorV | undefined;
+  stream: StreamV | undefined;
+  event: EventV | undefined;
+  readonly device = new DeviceClass();
+  /** A number, a string, a flag: never a tensor. */
+  plain = false;
+  /** The default of a parameter, tried before anything else. */
+  hint: Value | undefined;
+  /** Each iteration gives fresh elements (data loaders). */
+  loader = false;
+  /** Receiver and attribute, for a method that is taken as a value. */
+  receiver: Obj | undefined;
+  /** Where it says true, a stream or event was seen to be done. */
+  poll:
+    | { readonly kind: 'event'; readonly event: EventId }
+    | { readonly kind: 'stream'; readonly stream: StreamId }
+    | undefined;
+  /** Tensors that the unknown maker may have put into it. */
+  keeps: Obj[] = [];
+  constructor(
+    public name: string,
+    readonly origin: UnknownOrigin,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.attributes.values()) visit(value);
+    for (const value of this.items.values()) visit(value);
+    if (this.elements) for (const value of this.elements) visit(value);
+    for (const value of this.keeps) visit(value);
+    visit(this.tensor);
+    visit(this.receiver);
+  }
+}
+
+/** One block of memory, alive. Views share it. */
+export class Storage extends Obj {
+  readonly kind = 'storage';
+  /** An unknown keeper may hold it: its end is not known. */
+  kept = false;
+  released = false;
+  constructor(
+    public block: BlockId,
+    public memory: MemoryKind,
+    readonly device: DeviceClass,
+    public stream: StreamId | undefined,
+  ) {
+    super();
+  }
+}
+
+/** Leading extent of a storage in abstract units; the whole is [0, whole). */
+export const whole = 2 ** 40;
+
+export class TensorV extends Obj {
+  readonly kind = 'tensor';
+  attributes: Map<string, Value> | undefined;
+  /** Inputs that autograd may keep for as long as this tensor lives. */
+  saved: Obj[] | undefined;
+  grad: Value | undefined;
+  /** Length of the first dimension, where known. */
+  rows: number | undefined;
+  /** Elements in all, where known. */
+  size: readonly Value[] | undefined;
+  /** Its dimensions are not in the order of memory. */
+  transposed = false;
+  /** Tensors of a result of several. */
+  fields: readonly TensorV[] | undefined;
+  /** A NumPy array over the same memory. */
+  numpy = false;
+  /** The tensor is (or may be) followed by autograd. */
+  grads: 'no' | 'maybe' | 'yes' = 'no';
+  /** The functional collective's result: the first use waits for this. */
+  pending: WorkV | undefined;
+  constructor(
+    public storage: Storage,
+    public start = 0,
+    public end = whole,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    visit(this.storage);
+    visit(this.grad);
+    if (this.attributes) for (const value of this.attributes.values()) visit(value);
+    if (this.saved) for (const value of this.saved) visit(value);
+  }
+}
+
+export class StreamV extends Obj {
+  readonly kind = 'stream';
+  constructor(
+    readonly stream: StreamId,
+    readonly device: DeviceClass,
+    readonly deviceIndex: number,
+    readonly isDefault: boolean,
+  ) {
+    super();
+  }
+}
+
+export class EventV extends Obj {
+  readonly kind = 'event';
+  constructor(
+    readonly event: EventId,
+    readonly timing: boolean,
+  ) {
+    super();
+  }
+}
+
+export class DeviceV extends Obj {
+  readonly kind = 'device';
+  constructor(
+    /** `cuda`, `cpu`, `meta`; undefined: not known. */
+    readonly type: string | undefined,
+    readonly index: number | undefined,
+    readonly device: DeviceClass,
+  ) {
+    super();
+  }
+}
+
+/** A collective's handle. */
+export class WorkV extends Obj {
+  readonly kind = 'work';
+  constructor(
+    readonly event: EventId,
+    readonly tensors: readonly TensorV[],
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const tensor of this.tensors) visit(tensor);
+  }
+}
+
+export class GraphV extends Obj {
+  readonly kind = 'graph';
+  captured = false;
+  constructor(readonly graph: GraphId) {
+    super();
+  }
+}
+
+export class ListV extends Obj {
+  readonly kind = 'list';
+  /** Items that nobody here put in may be present too. */
+  open = false;
+  constructor(public items: Value[]) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const item of this.items) visit(item);
+  }
+}
+
+export class TupleV extends Obj {
+  readonly kind = 'tuple';
+  constructor(
+    readonly items: readonly Value[],
+    /** Field names of a named tuple. */
+    readonly fields?: readonly string[],
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const item of this.items) visit(item);
+  }
+}
+
+export interface Entry {
+  readonly key: Value;
+  value: Value;
+}
+
+export class DictV extends Obj {
+  readonly kind = 'dict';
+  readonly entries = new Map<string, Entry>();
+  /** Items that nobody here put in may be present too. */
+  open = false;
+  /** `defaultdict`'s factory. */
+  factory: Value | undefined;
+  /** Identity of values for keys that may be there. */
+  readonly maybe = new Map<string, Value>();
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const entry of this.entries.values()) {
+      visit(entry.key);
+      visit(entry.value);
+    }
+    for (const value of this.maybe.values()) visit(value);
+    visit(this.factory);
+  }
+}
+
+export class SetV extends Obj {
+  readonly kind = 'set';
+  open = false;
+  readonly items = new Map<string, Value>();
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.items.values()) visit(value);
+  }
+}
+
+export class SliceV extends Obj {
+  readonly kind = 'slice';
+  constructor(
+    readonly lower: Value,
+    readonly upper: Value,
+    readonly step: Value,
+  ) {
+    super();
+  }
+}
+
+/** Names of one function, class body, comprehension or module. */
+export class Scope {
+  readonly vars = new Map<string, Value>();
+  globalNames: Set<string> | undefined;
+  nonlocalNames: Set<string> | undefined;
+  constructor(
+    readonly module: ModuleV,
+    readonly parent: Scope | undefined,
+    readonly kind: 'module' | 'function' | 'class' | 'comprehension',
+  ) {}
+}
+
+export class ModuleV extends Obj {
+  readonly kind = 'module';
+  readonly scope: Scope;
+  /** `__main__` for the entry whose module code runs. */
+  main = false;
+  readonly executed = new Set<Statement>();
+  /** What this module calls `torch`. */
+  torchName: string | undefined;
+  constructor(
+    readonly syntax: Module,
+    /** Dotted name, as far as the path tells. */
+    readonly name: string,
+    /** Top-level statements that bind each name. */
+    readonly binders: ReadonlyMap<string, readonly Statement[]>,
+  ) {
+    super();
+    this.scope = new Scope(this, undefined, 'module');
+  }
+}
+
+/** A package of the workspace that has no module of its own here, or an external one: `torch.cuda`, `numpy`. */
+export class ExternalV extends Obj {
+  readonly kind = 'external';
+  constructor(readonly path: string) {
+    super();
+  }
+}
+
+export class FunctionV extends Obj {
+  readonly kind = 'function';
+  defaults = new Map<string, Value>();
+  /** Decorators that change how it is called, innermost first. */
+  contextManager = false;
+  noGrad = false;
+  owner: ClassV | undefined;
+  attributes: Map<string, Value> | undefined;
+  constructor(
+    readonly name: string,
+    readonly node: FunctionDef | Lambda,
+    readonly parameters: readonly Parameter[],
+    readonly closure: Scope,
+    /** Names that the body may take from enclosing functions. */
+    readonly free: ReadonlySet<string>,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.defaults.values()) visit(value);
+    if (this.attributes) for (const value of this.attributes.values()) visit(value);
+    for (let scope: Scope | undefined = this.closure; scope && scope.kind !== 'module'; scope = scope.parent)
+      for (const name of this.free) visit(scope.vars.get(name));
+  }
+}
+
+export class BoundMethodV extends Obj {
+  readonly kind = 'method';
+  constructor(
+    readonly self: Value,
+    readonly target: FunctionV | Obj,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    visit(this.self);
+    visit(this.target);
+  }
+}
+
+/** A method of a built-in object taken as a value: `items.append`. */
+export class BuiltinMethodV extends Obj {
+  readonly kind = 'builtin-method';
+  constructor(
+    readonly self: Value,
+    readonly name: string,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    visit(this.self);
+  }
+}
+
+export class PropertyV extends Obj {
+  readonly kind = 'property';
+  constructor(
+    readonly getter: Value,
+    readonly setter: Value | undefined,
+    readonly cached = false,
+  ) {
+    super();
+  }
+}
+
+export class StaticMethodV extends Obj {
+  readonly kind = 'staticmethod';
+  constructor(readonly target: Value) {
+    super();
+  }
+}
+
+export class ClassMethodV extends Obj {
+  readonly kind = 'classmethod';
+  constructor(readonly target: Value) {
+    super();
+  }
+}
+
+export class ClassV extends Obj {
+  readonly kind = 'class';
+  readonly attributes = new Map<string, Value>();
+  /** Fields of a dataclass or NamedTuple, in order. */
+  fields: { name: string; default?: Expression; value?: Value; keyword?: boolean }[] | undefined;
+  named = false;
+  constructor(
+    readonly name: string,
+    readonly node: ClassDef | undefined,
+    readonly bases: readonly Value[],
+    readonly module: ModuleV | undefined,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.attributes.values()) visit(value);
+  }
+}
+
+export class InstanceV extends Obj {
+  readonly kind = 'instance';
+  readonly attributes = new Map<string, Value>();
+  /** Attributes that nobody here set may be present too. */
+  open = false;
+  /** Device of an nn.Module's parameters. */
+  device: DeviceClass | undefined;
+  constructor(readonly cls: ClassV) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.attributes.values()) visit(value);
+  }
+}
+
+export class SuperV extends Obj {
+  readonly kind = 'super';
+  constructor(
+    readonly self: Value,
+    readonly after: ClassV,
+    readonly cls: ClassV,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    visit(this.self);
+  }
+}
+
+export class PartialV extends Obj {
+  readonly kind = 'partial';
+  constructor(
+    readonly target: Value,
+    readonly args: readonly Value[],
+    readonly keywords: ReadonlyMap<string, Value>,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    visit(this.target);
+    for (const value of this.args) visit(value);
+    for (const value of this.keywords.values()) visit(value);
+  }
+}
+
+/** Anything with `__next__` that is not a generator of the program. */
+export class IteratorV extends Obj {
+  readonly kind = 'iterator';
+  constructor(
+    readonly next: () => Value | undefined,
+    readonly source: readonly Value[],
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.source) visit(value);
+  }
+}
+
+/** `range`, `zip`, … of a length that may be known, iterated afresh each time. */
+export class SequenceV extends Obj {
+  readonly kind = 'sequence';
+  constructor(
+    readonly make: () => IteratorV,
+    readonly source: readonly Value[],
+    readonly length: number | undefined,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.source) visit(value);
+  }
+}
+
+/** A context manager that the framework or contextlib makes. */
+export class ContextV extends Obj {
+  readonly kind = 'context';
+  suppresses = false;
+  /** What entering it saved. */
+  saved: unknown;
+  constructor(
+    readonly enter: (context: ContextV) => Value,
+    readonly exit: (context: ContextV) => void,
+    readonly source: readonly Value[],
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.source) visit(value);
+  }
+}
+
+/** A module of torch.nn, an optimizer, a loader, …: an object whose class is the framework's. */
+export class NativeV extends Obj {
+  readonly kind = 'native';
+  readonly attributes = new Map<string, Value>();
+  /** Tensors that it owns: parameters. */
+  tensors: TensorV[] = [];
+  /** Modules or values inside. */
+  parts: Value[] = [];
+  device: DeviceClass | undefined;
+  constructor(readonly path: string) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    for (const value of this.attributes.values()) visit(value);
+    for (const value of this.tensors) visit(value);
+    for (const value of this.parts) visit(value);
+  }
+}
+
+export class ThreadV extends Obj {
+  readonly kind = 'thread';
+  thread: ThreadId | undefined;
+  joined = false;
+  constructor(
+    readonly target: Value,
+    readonly args: readonly Value[],
+    readonly keywords: ReadonlyMap<string, Value>,
+  ) {
+    super();
+  }
+  override children(visit: (value: Value | undefined) => void): void {
+    visit(this.target);
+    for (const value of this.args) visit(value);
+    for (const value of this.keywords.values()) visit(value);
+  }
+}
+
+/** An exception object of the program. */
+export class ExceptionV extends Obj {
+  readonly kind = 'exception';
+  constructor(readonly name: string) {
+    super();
+  }
+}
+
+export function isObj(value: Value | undefined): value is Obj {
+  return value instanceof Obj;
+}
+
+/** Key of a value in dicts and sets; values that are not known differ from each other and from every constant. */
+export function keyOf(value: Value): string {
+  if (value === null) return 'None';
+  if (typeof value === 'string') return `s:${value}`;
+  if (typeof value === 'number') return `n:${value}`;
+  if (typeof value === 'boolean') return `n:${value ? 1 : 0}`;
+  if (value instanceof TupleV) return `(${value.items.map(keyOf).join(',')})`;
+  if (value instanceof StreamV) return `stream:${value.stream}`;
+  if (value instanceof DeviceV && value.type !== undefined) return `device:${value.type}:${value.index ?? ''}`;
+  if (value instanceof ExternalV) return `x:${value.path}`;
+  return `o:${value.id}`;
+}
