@@ -196,7 +196,11 @@ function setStandaloneTheme(): void {
   const wanted = new URLSearchParams(location.search).get('theme');
   const classes = { dark: 'vscode-dark', light: 'vscode-light', hc: 'vscode-high-contrast' } as const;
   const set = (): void => {
-    const prefers = matchMedia('(forced-colors: active)').matches ? 'hc' : matchMedia('(prefers-color-scheme: light)').matches ? 'light' : 'dark';
+    const prefers = matchMedia('(forced-colors: active)').matches
+      ? 'hc'
+      : matchMedia('(prefers-color-scheme: light)').matches
+        ? 'light'
+        : 'dark';
     const kind = wanted !== null && wanted in classes ? (wanted as keyof typeof classes) : prefers;
     document.body.classList.remove(...Object.values(classes));
     document.body.classList.add('raceline-standalone', classes[kind]);

@@ -18,7 +18,17 @@ export interface Run {
 }
 
 export type FromWorker =
-  | { readonly type: 'progress'; readonly phase: 'reading' | 'judging' | 'laying out'; readonly read: number; readonly total: number }
+  | {
+      readonly type: 'progress';
+      readonly phase: 'reading' | 'judging' | 'laying out';
+      readonly read: number;
+      readonly total: number;
+    }
   | { readonly type: 'opened'; readonly run: Run }
   | { readonly type: 'failed'; readonly message: string }
-  | { readonly type: 'described'; readonly step: number; readonly reads: readonly string[]; readonly writes: readonly string[] };
+  | {
+      readonly type: 'described';
+      readonly step: number;
+      readonly reads: readonly string[];
+      readonly writes: readonly string[];
+    };

@@ -38,16 +38,35 @@ export function makeMinimapBrush(move: (view: View) => void): MinimapBrush {
         size = next;
         svg.attr('width', scale.width).attr('height', height);
         root.style.left = `${scale.left}px`;
-        brush.extent([[0, 2], [scale.width, height - 3]]);
+        brush.extent([
+          [0, 2],
+          [scale.width, height - 3],
+        ]);
         group.call(brush);
       }
       const from = toX(scale, view.start) - scale.left;
       const to = Math.max(from + 2, toX(scale, view.end) - scale.left);
       group.call(brush.move, [from, to]);
-      shades[0].attr('x', 0).attr('y', 1).attr('width', Math.max(0, from)).attr('height', height - 2);
-      shades[1].attr('x', to).attr('y', 1).attr('width', Math.max(0, scale.width + 8 - to)).attr('height', height - 2);
-      for (const [grip, x] of [[grips[0], from], [grips[1], to]] as const)
-        grip.attr('x', Math.round(x) - 1.5).attr('y', height / 2 - 7).attr('width', 4).attr('height', 14).attr('rx', 2);
+      shades[0]
+        .attr('x', 0)
+        .attr('y', 1)
+        .attr('width', Math.max(0, from))
+        .attr('height', height - 2);
+      shades[1]
+        .attr('x', to)
+        .attr('y', 1)
+        .attr('width', Math.max(0, scale.width + 8 - to))
+        .attr('height', height - 2);
+      for (const [grip, x] of [
+        [grips[0], from],
+        [grips[1], to],
+      ] as const)
+        grip
+          .attr('x', Math.round(x) - 1.5)
+          .attr('y', height / 2 - 7)
+          .attr('width', 4)
+          .attr('height', 14)
+          .attr('rx', 2);
     },
   };
 }

@@ -90,7 +90,10 @@ export function listenToPointer(canvas: HTMLCanvasElement, place: () => PointerP
     if (rangeFrom !== undefined && Math.abs(event.offsetX - rangeFrom) > 3) {
       const [from, to] = [rangeFrom, event.offsetX].sort((a, b) => a - b) as [number, number];
       const { scale } = place();
-      wishes.range({ start: toTime(scale, Math.max(scale.left, from)), end: toTime(scale, Math.min(scale.left + scale.width, to)) });
+      wishes.range({
+        start: toTime(scale, Math.max(scale.left, from)),
+        end: toTime(scale, Math.min(scale.left + scale.width, to)),
+      });
     }
     wishes.hover(event.offsetX, event.offsetY);
   });
@@ -109,8 +112,14 @@ export function listenToPointer(canvas: HTMLCanvasElement, place: () => PointerP
       const right = scale.left + scale.width;
       behaviour
         .scaleExtent([1, Math.max(1, span(bounds) / shortestSpan)])
-        .extent([[scale.left, 0], [right, height]])
-        .translateExtent([[scale.left, 0], [right, height]]);
+        .extent([
+          [scale.left, 0],
+          [right, height],
+        ])
+        .translateExtent([
+          [scale.left, 0],
+          [right, height],
+        ]);
       const next = transformOf(scale, bounds);
       const now = canvasTransform(canvas);
       // Set directly: a call of zoom.transform would end the gesture that is going on.

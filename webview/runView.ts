@@ -111,7 +111,10 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   function relayout(): void {
     const measures = measuresFor(root.clientWidth);
     narrow = measures.narrow;
-    layout = layOut(run.timeline, measures, { ...state, room: height - measures.minimap - measures.axis - measures.findings });
+    layout = layOut(run.timeline, measures, {
+      ...state,
+      room: height - measures.minimap - measures.axis - measures.findings,
+    });
     state = { ...state, scroll: clampScroll(state.scroll) };
   }
 
@@ -128,7 +131,12 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     if (state.selection?.kind === 'edge') kept.push(state.selection.index);
     if (state.selection?.kind === 'held') kept.push(edgeOfMark(run.timeline.edges, state.selection.index));
     const { trace, timeline, hazards } = run;
-    const edges = drawnEdges(timeline, trace.marks, scale, kept.filter((edge) => edge >= 0));
+    const edges = drawnEdges(
+      timeline,
+      trace.marks,
+      scale,
+      kept.filter((edge) => edge >= 0),
+    );
     return { ...state, trace, timeline, hazards, urgency, layout, measures, scale, edges, width, height };
   }
 
@@ -183,7 +191,8 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
       panel.showRange(state.range, statisticsOf(run, state.range), colorOf);
       return;
     }
-    const target: Target | undefined = state.selection ?? (state.hazard >= 0 ? { kind: 'hazard', index: state.hazard } : undefined);
+    const target: Target | undefined =
+      state.selection ?? (state.hazard >= 0 ? { kind: 'hazard', index: state.hazard } : undefined);
     if (!target) {
       panel.showSummary(run, colorOf);
       return;
@@ -220,7 +229,8 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     if (next === state) return;
     const lanesChanged = next.closed !== state.closed || next.opened !== state.opened || next.hidden !== state.hidden;
     const shown = next.selection ?? (next.hazard >= 0 ? ({ kind: 'hazard', index: next.hazard } as const) : undefined);
-    const before = state.selection ?? (state.hazard >= 0 ? ({ kind: 'hazard', index: state.hazard } as const) : undefined);
+    const before =
+      state.selection ?? (state.hazard >= 0 ? ({ kind: 'hazard', index: state.hazard } as const) : undefined);
     state = next;
     if (lanesChanged) relayout();
     if (shown && !sameTarget(shown, before)) scrollTo(shown);
@@ -260,7 +270,11 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   }
 
   function chooseLanes(anchor: HTMLElement): void {
-    const all = layOut(run.timeline, measuresFor(root.clientWidth), { closed: new Set(), opened: new Set(), hidden: new Set() });
+    const all = layOut(run.timeline, measuresFor(root.clientWidth), {
+      closed: new Set(),
+      opened: new Set(),
+      hidden: new Set(),
+    });
     const lanes = all.boxes
       .filter(({ lane }) => lane.kind !== 'group' && lane.kind !== 'unrecorded')
       .map(({ lane }) => {
@@ -275,7 +289,9 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
                 : 'Totals';
         return { key, name, shown: !state.hidden.has(key) };
       });
-    openLaneList(document.body, anchor, lanes, (key) => update({ ...state, hidden: states.toggled(state.hidden, key) }));
+    openLaneList(document.body, anchor, lanes, (key) =>
+      update({ ...state, hidden: states.toggled(state.hidden, key) }),
+    );
   }
 
   function targetAt(x: number, y: number): Target | undefined {
@@ -284,7 +300,9 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     if (x < scene.scale.left) return undefined;
     if (y >= top) return hit(scene, x, y - top + state.scroll);
     if (y < top - scene.measures.findings) return undefined;
-    const mark = findingMarks(run.hazards, urgency, scene.scale).find((one) => x >= one.x - 2 && x <= Math.max(one.end, one.x + one.room - 10));
+    const mark = findingMarks(run.hazards, urgency, scene.scale).find(
+      (one) => x >= one.x - 2 && x <= Math.max(one.end, one.x + one.room - 10),
+    );
     return mark && { kind: 'hazard', index: nextOf(mark.hazards) };
   }
 
@@ -320,14 +338,17 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     const details = detailsOf(run, target);
     const extent = target.kind === 'hazard' ? run.hazards[target.index]! : extentOf(run.trace, run.timeline, target);
     const lines: string[] = [];
-    if (target.kind !== 'hazard') lines.push(`${timeText(extent.start)} to ${timeText(extent.end)}, ${timeText(extent.end - extent.start)}`);
+    if (target.kind !== 'hazard')
+      lines.push(`${timeText(extent.start)} to ${timeText(extent.end)}, ${timeText(extent.end - extent.start)}`);
     if (target.kind === 'device') {
       const launcher = run.trace.deviceSlices.launcher[target.index]!;
-      if (launcher >= 0) lines.push(`launched ${timeText(Math.max(0, extent.start - run.trace.hostSlices.start[launcher]!))} earlier`);
+      if (launcher >= 0)
+        lines.push(`launched ${timeText(Math.max(0, extent.start - run.trace.hostSlices.start[launcher]!))} earlier`);
     }
     lines.push(...details.text.map(plain));
     if (details.source) lines.push(placeText(details.source));
-    const note = target.kind === 'device' ? streamName(run, run.trace.deviceSlices.stream[target.index]!) : details.note;
+    const note =
+      target.kind === 'device' ? streamName(run, run.trace.deviceSlices.stream[target.index]!) : details.note;
     tooltip.show({ title: details.title, note, lines }, x, y, { width, height });
   }
 
@@ -335,7 +356,13 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     overlay,
     () => {
       const scene = sceneNow();
-      return { scale: scene.scale, bounds: run.timeline.bounds, height, axis: scene.measures.minimap, axisHeight: scene.measures.axis };
+      return {
+        scale: scene.scale,
+        bounds: run.timeline.bounds,
+        height,
+        axis: scene.measures.minimap,
+        axisHeight: scene.measures.axis,
+      };
     },
     {
       view: (view) => update(states.withView(state, run, view)),
@@ -343,7 +370,14 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
         const scroll = clampScroll(state.scroll + by);
         if (scroll !== state.scroll) update({ ...state, scroll });
       },
-      pan: (pixels) => update(states.withView(state, run, pan(state.view, run.timeline.bounds, (pixels / Math.max(1, width - 176)) * span(state.view)))),
+      pan: (pixels) =>
+        update(
+          states.withView(
+            state,
+            run,
+            pan(state.view, run.timeline.bounds, (pixels / Math.max(1, width - 176)) * span(state.view)),
+          ),
+        ),
       hover(x, y) {
         const scene = sceneNow();
         cursor = x >= scene.scale.left ? toTime(scene.scale, x) : undefined;

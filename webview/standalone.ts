@@ -19,7 +19,11 @@ export function standaloneHost(): Host {
       receive({ type: 'open', name, bytes: new Uint8Array(await file.arrayBuffer()) });
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
-      receive({ type: 'failed', name, message: `The trace could not be fetched: ${why}. Is raceline view still running?` });
+      receive({
+        type: 'failed',
+        name,
+        message: `The trace could not be fetched: ${why}. Is raceline view still running?`,
+      });
     }
   }
 

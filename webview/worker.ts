@@ -53,6 +53,7 @@ function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[
   } else if (Array.isArray(value)) {
     // Tables of text and other plain values hold no buffers; one look tells.
     if (typeof value[0] === 'object') for (const entry of value) buffersOf(entry, found);
-  } else if (typeof value === 'object' && value !== null) for (const entry of Object.values(value)) buffersOf(entry, found);
+  } else if (typeof value === 'object' && value !== null)
+    for (const entry of Object.values(value)) buffersOf(entry, found);
   return [...found];
 }

@@ -86,8 +86,10 @@ function hitEdgeLine(scene: HitScene, x: number, y: number): Target | undefined 
   for (const edge of scene.edges) {
     const path = edgePath(scene, edge);
     if (!path) continue;
-    const along = Math.abs(y - path.y1) <= reach - 1 && x >= Math.min(path.x1, path.x2) && x <= Math.max(path.x1, path.x2);
-    const across = Math.abs(x - path.x2) <= reach - 1 && y >= Math.min(path.y1, path.y2) && y <= Math.max(path.y1, path.y2);
+    const along =
+      Math.abs(y - path.y1) <= reach - 1 && x >= Math.min(path.x1, path.x2) && x <= Math.max(path.x1, path.x2);
+    const across =
+      Math.abs(x - path.x2) <= reach - 1 && y >= Math.min(path.y1, path.y2) && y <= Math.max(path.y1, path.y2);
     if (along || across) return { kind: 'edge', index: edge };
   }
   return undefined;
@@ -109,9 +111,7 @@ export function edgePath(scene: Omit<HitScene, 'edges'>, edge: number): ReturnTy
 
 /** Edges to draw now: those of the selection and of the findings are kept when others are thinned. */
 export function drawnEdges(timeline: Timeline, marks: MarkColumns, scale: Scale, kept: readonly number[]): number[] {
-  return visibleEdges(timeline.edges, scale, kept).filter(
-    (edge) => marks.stream[timeline.edges.wait[edge]!]! >= 0,
-  );
+  return visibleEdges(timeline.edges, scale, kept).filter((edge) => marks.stream[timeline.edges.wait[edge]!]! >= 0);
 }
 
 /** Time extent of a target. */

@@ -27,7 +27,13 @@ export type Lane =
   | { readonly kind: 'stream'; readonly stream: StreamLane }
   | { readonly kind: 'pool'; readonly pool: Pool; readonly rowHeight: number }
   | { readonly kind: 'totals' }
-  | { readonly kind: 'group'; readonly key: string; readonly name: string; readonly note: string; readonly open: boolean }
+  | {
+      readonly kind: 'group';
+      readonly key: string;
+      readonly name: string;
+      readonly note: string;
+      readonly open: boolean;
+    }
   /** What the trace does not hold is said in its place: an empty lane would read as "none". */
   | { readonly kind: 'unrecorded'; readonly name: string; readonly text: string };
 
@@ -121,7 +127,8 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
   }
   if (timeline.streams.length === 0)
     put({ kind: 'unrecorded', name: 'Streams', text: 'No kernel or copy in this trace' }, 38);
-  if (timeline.pools.length === 0) put({ kind: 'unrecorded', name: 'Memory', text: 'Not recorded: no blocks to draw' }, 38);
+  if (timeline.pools.length === 0)
+    put({ kind: 'unrecorded', name: 'Memory', text: 'Not recorded: no blocks to draw' }, 38);
   else if (group('memory', 'Memory', 'by address, in the colour of the allocating stream')) {
     for (const pool of timeline.pools) {
       const rowHeight = poolRow(pool, measures, tallestRow);

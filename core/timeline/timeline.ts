@@ -126,7 +126,9 @@ function hostLanes(trace: Trace): HostLane[] {
     const rows = splitRows(sorted, packNested(sorted, hostSlices)).map((row) => makeRow(row, hostSlices));
     lanes.push({ thread, name: trace.threads[thread]!.name || `thread ${trace.threads[thread]!.tid}`, rows });
   });
-  return lanes;
+  // The thread that begins is the program's own; its workers and autograd's threads come after.
+  const begin = (lane: HostLane): number => lane.rows[0]?.sampleStart[0] ?? 0;
+  return lanes.sort((a, b) => begin(a) - begin(b) || a.thread - b.thread);
 }
 
 function streamLanes(trace: Trace, held: Intervals, bounds: View): StreamLane[] {

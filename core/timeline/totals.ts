@@ -31,7 +31,8 @@ export function buildTotals(trace: Trace, times: BlockTimes, bounds: View): Tota
 function fromBlocks(trace: Trace, times: BlockTimes, bounds: View): Totals {
   const { blocks } = trace;
   const changes: number[] = [];
-  for (let i = 0; i < blocks.length; i++) if (memoryOf(trace, i) === 'device') changes.push(3 * i, 3 * i + 1, 3 * i + 2);
+  for (let i = 0; i < blocks.length; i++)
+    if (memoryOf(trace, i) === 'device') changes.push(3 * i, 3 * i + 1, 3 * i + 2);
   const when = (change: number): number => {
     const block = Math.floor(change / 3);
     const kind = change % 3;
@@ -67,12 +68,7 @@ function fromBlocks(trace: Trace, times: BlockTimes, bounds: View): Totals {
       held.push(back);
     }
   }
-  return finish(
-    Float64Array.from(time),
-    Float64Array.from(allocated),
-    Float64Array.from(held),
-    new Float64Array(0),
-  );
+  return finish(Float64Array.from(time), Float64Array.from(allocated), Float64Array.from(held), new Float64Array(0));
 }
 
 function finish(time: Float64Array, allocated: Float64Array, heldBack: Float64Array, reserved: Float64Array): Totals {

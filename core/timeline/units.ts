@@ -43,7 +43,9 @@ export function timeNumber(nanoseconds: number, unit: TimeUnit): string {
   const value = nanoseconds / unit.nanoseconds;
   const size = Math.abs(value);
   const digits = unit.name === 'ns' || size >= 100 || Number.isInteger(value) ? 0 : size >= 10 ? 1 : 2;
-  return grouped(value, digits).replace(/(\.\d*?)0+$/, '$1').replace(/\.$/, '');
+  return grouped(value, digits)
+    .replace(/(\.\d*?)0+$/, '$1')
+    .replace(/\.$/, '');
 }
 
 /** `32 MiB`, `512 B`. */

@@ -34,14 +34,14 @@ export function pan(view: View, bounds: View, by: number): View {
 }
 
 /** Shows the extent with room at both sides, so that what comes before and after can be seen. */
-export function fit(extent: View, bounds: View, room = 0.25): View {
+export function around(extent: View, bounds: View, room = 0.25): View {
   const margin = Math.max(span(extent) * room, shortestSpan);
   return clampView({ start: extent.start - margin, end: extent.end + margin }, bounds);
 }
 
 /** Moves as little as possible to make the extent visible; zooms only if it does not fit. */
 export function reach(view: View, extent: View, bounds: View): View {
-  if (span(extent) > span(view)) return fit(extent, bounds);
+  if (span(extent) > span(view)) return around(extent, bounds);
   const margin = Math.min(span(view) * 0.1, (span(view) - span(extent)) / 2);
   if (extent.start < view.start + margin) return pan(view, bounds, extent.start - margin - view.start);
   if (extent.end > view.end - margin) return pan(view, bounds, extent.end + margin - view.end);

@@ -75,7 +75,8 @@ export async function serve(folder: string, script = ''): Promise<Site> {
         title: 'test',
       });
       send('text/html', text);
-    } else if (pathname === '/webview.js') send('text/javascript', `${script}\n${readFileSync(path.join(folder, 'webview.js'), 'utf8')}`);
+    } else if (pathname === '/webview.js')
+      send('text/javascript', `${script}\n${readFileSync(path.join(folder, 'webview.js'), 'utf8')}`);
     else if (pathname === '/worker.js') send('text/javascript', readFileSync(path.join(folder, 'worker.js')));
     else if (pathname === '/webview.css') send('text/css', readFileSync(path.join(folder, 'webview.css')));
     else if (pathname === '/trace/0/name' && site.trace) send('text/plain', site.trace.name);
@@ -107,12 +108,22 @@ export async function serve(folder: string, script = ''): Promise<Site> {
 export function launch(): Promise<Browser> {
   return chromium.launch({
     executablePath: executable,
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking', '--disable-component-update', '--no-first-run', '--font-render-hinting=none'],
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--no-first-run',
+      '--font-render-hinting=none',
+    ],
   });
 }
 
 /** A page that collects what goes wrong in it: console errors, exceptions, refused by the policy. */
-export async function openPage(browser: Browser, size: { width: number; height: number }): Promise<{ page: Page; faults: string[] }> {
+export async function openPage(
+  browser: Browser,
+  size: { width: number; height: number },
+): Promise<{ page: Page; faults: string[] }> {
   const page = await browser.newPage({ viewport: size });
   const faults: string[] = [];
   page.on('console', (message) => {

@@ -25,7 +25,8 @@ export function judgeTrace(trace: Trace): readonly TraceHazard[] {
       code: 'missing-wait',
       severity: 'error',
       status: 'latent',
-      message: 'mul does not wait for fill_: scale is written on default and read on compute, and nothing orders the two.',
+      message:
+        'mul does not wait for fill_: scale is written on default and read on compute, and nothing orders the two.',
       at: at(scene.missingWaitLine),
       related: [{ ...at(31), message: 'fill_ writes scale on default' }],
       count: 1,
@@ -39,7 +40,8 @@ export function judgeTrace(trace: Trace): readonly TraceHazard[] {
       code: 'missing-record-stream',
       severity: 'warning',
       status: 'confirmed',
-      message: 'x is reused while compute still reads it: the block goes back to copy’s pool at its last reference, and the next x is copied into it.',
+      message:
+        'x is reused while compute still reads it: the block goes back to copy’s pool at its last reference, and the next x is copied into it.',
       at: at(scene.faultLine),
       related: [
         { ...at(18), message: 'mm reads x on compute' },

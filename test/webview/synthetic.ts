@@ -21,10 +21,22 @@ interface Call {
 
 /** The whole file as text. All times below are microseconds. */
 export function prefetchScene(): string {
-  const writer = new RacelineWriter({ producer: 'synthetic 1', mode: 'cuda', unix: '1764441974123456789', level: 'full' });
+  const writer = new RacelineWriter({
+    producer: 'synthetic 1',
+    mode: 'cuda',
+    unix: '1764441974123456789',
+    level: 'full',
+  });
   const streams = ['default', 'copy', 'compute'];
   streams.forEach((name, id) => {
-    writer.stream({ id, device: 0, num: [7, 13, 17][id], handle: `0x${(0x55e0 + id).toString(16)}`, name, default: id === 0 });
+    writer.stream({
+      id,
+      device: 0,
+      num: [7, 13, 17][id],
+      handle: `0x${(0x55e0 + id).toString(16)}`,
+      name,
+      default: id === 0,
+    });
   });
   writer.thread({ id: 0, tid: 4711, pid: 4700, name: 'MainThread' });
   const calls: Call[] = [];
@@ -48,7 +60,16 @@ export function prefetchScene(): string {
   ): void => {
     call(at, (n) => {
       steps.set(key, n);
-      writer.op({ n, t: at * microsecond, d: took * microsecond, st, name, s: site(line), copy, acc: acc.map(([b, size, mode]) => [b, 0, size * mebibyte, mode]) });
+      writer.op({
+        n,
+        t: at * microsecond,
+        d: took * microsecond,
+        st,
+        name,
+        s: site(line),
+        copy,
+        acc: acc.map(([b, size, mode]) => [b, 0, size * mebibyte, mode]),
+      });
     });
     for (const [from, to, kernel] of kernels)
       slices.push(() =>
@@ -64,7 +85,18 @@ export function prefetchScene(): string {
       );
   };
   const alloc = (b: number, at: number, st: number, name: string, size: number, address: number, line: number): void =>
-    call(at, (n) => writer.alloc({ n, t: at * microsecond, b, st, name, size: size * mebibyte, addr: `0x${address.toString(16)}`, s: site(line) }));
+    call(at, (n) =>
+      writer.alloc({
+        n,
+        t: at * microsecond,
+        b,
+        st,
+        name,
+        size: size * mebibyte,
+        addr: `0x${address.toString(16)}`,
+        s: site(line),
+      }),
+    );
   const free = (b: number, at: number, reusable: number, line: number): void => {
     call(at, (n) => writer.free({ n, t: at * microsecond, b, s: site(line) }));
     ends.push(() => writer.reusable(b, reusable * microsecond));
@@ -84,7 +116,19 @@ export function prefetchScene(): string {
   const [weights, scale] = [0, 1];
   alloc(weights, 2, scene.default, 'w', 32, base + 0x10000000, 5);
   alloc(scale, 4, scene.default, 'scale', 32, base + 0x14000000, 6);
-  op('normal', 8, 10, scene.default, 'normal_', 7, [[weights, 32, 'w'], [scale, 32, 'w']], [[18, 150, 'normal_']]);
+  op(
+    'normal',
+    8,
+    10,
+    scene.default,
+    'normal_',
+    7,
+    [
+      [weights, 32, 'w'],
+      [scale, 32, 'w'],
+    ],
+    [[18, 150, 'normal_']],
+  );
   record('initialised', 20, 0, scene.default, 8);
   wait(22, 0, scene.compute, 9, 152, 130);
 
@@ -98,17 +142,54 @@ export function prefetchScene(): string {
   host.forEach((t, i) => {
     const [x, y, z] = [2 + 3 * i, 3 + 3 * i, 4 + 3 * i];
     alloc(x, t + 2, scene.copy, 'x', 16, base + places[i]! * 0x1000000, 28);
-    op(`copy ${i}`, t + 3, 25, scene.copy, 'to', 14, [[x, 16, 'w']], [[copies[i]!, copies[i]! + 335, 'Memcpy HtoD']], 'h2d');
+    op(
+      `copy ${i}`,
+      t + 3,
+      25,
+      scene.copy,
+      'to',
+      14,
+      [[x, 16, 'w']],
+      [[copies[i]!, copies[i]! + 335, 'Memcpy HtoD']],
+      'h2d',
+    );
     record(`ready ${i}`, t + 32, 1 + 2 * i, scene.copy, 15);
     wait(t + 40, 1 + 2 * i, scene.compute, 17, gemms[i]! - 1, i === 0 ? 237 : 0);
     alloc(y, t + 44, scene.compute, 'y', 32, base + 0x20000000, 18);
-    op(`mm ${i}`, t + 46, 20, scene.compute, 'mm', 18, [[x, 16, 'r'], [weights, 32, 'r'], [y, 32, 'w']], [
-      [gemms[i]!, gemms[i]! + 378, 'gemm'],
-      [gemms[i]! + 364, gemms[i]! + 386, 'reduce_splitK'],
-    ]);
-    if (i > 0) call(t + 67, (n) => writer.recordStream({ n, t: (t + 67) * microsecond, b: x, st: scene.compute, s: site(22) }));
+    op(
+      `mm ${i}`,
+      t + 46,
+      20,
+      scene.compute,
+      'mm',
+      18,
+      [
+        [x, 16, 'r'],
+        [weights, 32, 'r'],
+        [y, 32, 'w'],
+      ],
+      [
+        [gemms[i]!, gemms[i]! + 378, 'gemm'],
+        [gemms[i]! + 364, gemms[i]! + 386, 'reduce_splitK'],
+      ],
+    );
+    if (i > 0)
+      call(t + 67, (n) => writer.recordStream({ n, t: (t + 67) * microsecond, b: x, st: scene.compute, s: site(22) }));
     alloc(z, t + 68, scene.compute, 'z', 32, base + 0x22000000 + i * 0x2000000, 35);
-    op(`mul ${i}`, t + 70, 16, scene.compute, 'mul', 35, [[y, 32, 'r'], [scale, 32, 'r'], [z, 32, 'w']], [[gemms[i]! + 392, gemms[i]! + 410, 'mul']]);
+    op(
+      `mul ${i}`,
+      t + 70,
+      16,
+      scene.compute,
+      'mul',
+      35,
+      [
+        [y, 32, 'r'],
+        [scale, 32, 'r'],
+        [z, 32, 'w'],
+      ],
+      [[gemms[i]! + 392, gemms[i]! + 410, 'mul']],
+    );
     record(`done ${i}`, t + 87, 2 + 2 * i, scene.compute, 36);
     wait(t + 88, 2 + 2 * i, scene.default, 37, gemms[i]! + 411, i === 0 ? 649 : i === 1 ? 386 : i === 2 ? 313 : 386);
     op(`sum ${i}`, t + 90, 14, scene.default, 'sum', 38, [[z, 32, 'r']], [[gemms[i]! + 412, gemms[i]! + 436, 'sum']]);
@@ -120,9 +201,19 @@ export function prefetchScene(): string {
   // The third mul reads scale, and nothing orders it after this.
   op('fill', 720, 16, scene.default, 'fill_', 31, [[scale, 32, 'w']], [[1242, 1312, 'fill_']]);
   call(1247, (n) =>
-    writer.sync({ n, t: 1247 * microsecond, d: 827 * microsecond, on: 'stream', st: scene.default, api: 'sum.item() waits for the default stream', s: site(40), implicit: true }),
+    writer.sync({
+      n,
+      t: 1247 * microsecond,
+      d: 827 * microsecond,
+      on: 'stream',
+      st: scene.default,
+      api: 'sum.item() waits for the default stream',
+      s: site(40),
+      implicit: true,
+    }),
   );
-  calls.sort((a, b) => a.at - b.at).forEach((entry, n) => entry.write(n));
+  calls.sort((a, b) => a.at - b.at);
+  for (const [n, entry] of calls.entries()) entry.write(n);
   for (const write of [...slices, ...ends]) write();
   writer.end(2140 * microsecond, 'ok');
   return writer.take();
@@ -166,7 +257,10 @@ export function largeTrace({ deviceSlices, edges, blocks, streams = 8 }: LargeOp
     const from = Math.floor(random() * streams);
     const to = (from + 1 + Math.floor(random() * (streams - 1))) % streams;
     const wait = 2 * i + 1;
-    for (const [mark, kind, stream, time] of [[2 * i, 0, from, at], [wait, 1, to, at + 20_000 * random()]] as const) {
+    for (const [mark, kind, stream, time] of [
+      [2 * i, 0, from, at],
+      [wait, 1, to, at + 20_000 * random()],
+    ] as const) {
       marks.kind[mark] = kind;
       marks.stream[mark] = stream;
       marks.hostTime[mark] = Math.max(0, at - 50_000);
@@ -209,7 +303,13 @@ export function largeTrace({ deviceSlices, edges, blocks, streams = 8 }: LargeOp
       programStream: -1,
     })),
     threads: [{ name: 'MainThread', pid: 1, tid: 1 }],
-    sites: { length: 0, file: new Int32Array(0), line: new Int32Array(0), function: new Int32Array(0), parent: new Int32Array(0) },
+    sites: {
+      length: 0,
+      file: new Int32Array(0),
+      line: new Int32Array(0),
+      function: new Int32Array(0),
+      parent: new Int32Array(0),
+    },
     deviceSlices: slices,
     hostSlices: {
       length: 0,

@@ -19,7 +19,8 @@ export function element<K extends keyof HTMLElementTagNameMap>(
   for (const [name, value] of Object.entries(properties)) {
     if (value === undefined || value === false) continue;
     if (name === 'on') {
-      for (const [type, listener] of Object.entries(value as Record<string, EventListener>)) node.addEventListener(type, listener);
+      for (const [type, listener] of Object.entries(value as Record<string, EventListener>))
+        node.addEventListener(type, listener);
     } else if (name === 'class') node.className = String(value);
     else node.setAttribute(name, value === true ? '' : String(value));
   }
@@ -76,7 +77,8 @@ const icons = {
 
 export type IconName = keyof typeof icons;
 
-export const icon = (name: IconName): SVGSVGElement => drawing('0 0 16 16', [['path', { d: icons[name] }]], { class: 'icon' });
+export const icon = (name: IconName): SVGSVGElement =>
+  drawing('0 0 16 16', [['path', { d: icons[name] }]], { class: 'icon' });
 
 /** The sign of a finding, as on the canvas. `severity` picks the colour by class. */
 export function signOf(status: 'confirmed' | 'latent', severity: string): SVGSVGElement {

@@ -41,7 +41,10 @@ export function makePanel(wishes: PanelWishes): Panel {
     root.dataset.tab = tab;
     for (const [name, button] of tabs) button.setAttribute('aria-selected', String(name === tab));
   };
-  for (const [tab, words] of [['findings', 'Findings'], ['details', 'Details']] as const)
+  for (const [tab, words] of [
+    ['findings', 'Findings'],
+    ['details', 'Details'],
+  ] as const)
     tabs.set(tab, element('button', { type: 'button', role: 'tab', on: { click: () => choose(tab) } }, words));
   replace(
     root,
@@ -58,13 +61,24 @@ export function makePanel(wishes: PanelWishes): Panel {
     if (place.line <= 0) return element('span', { title: place.file }, text);
     return element(
       'button',
-      { class: 'link', type: 'button', title: `${place.file}:${place.line}`, on: { click: () => wishes.reveal(place) } },
+      {
+        class: 'link',
+        type: 'button',
+        title: `${place.file}:${place.line}`,
+        on: { click: () => wishes.reveal(place) },
+      },
       text,
     );
   };
 
   const row = (entry: DetailRow, split: boolean): HTMLElement => {
-    const label = element('td', {}, entry.label, entry.place ? ', ' : '', link(entry.place, entry.place && `:${entry.place.line}`));
+    const label = element(
+      'td',
+      {},
+      entry.label,
+      entry.place ? ', ' : '',
+      link(entry.place, entry.place && `:${entry.place.line}`),
+    );
     const cells =
       entry.value !== undefined
         ? [element('td', { class: 'number', colspan: split ? '2' : undefined }, entry.value)]
@@ -76,7 +90,15 @@ export function makePanel(wishes: PanelWishes): Panel {
     element(
       'table',
       {},
-      element('thead', {}, element('tr', {}, ...heading.map((text, i) => element('th', { class: i > 0 ? 'number' : undefined, scope: 'col' }, text)))),
+      element(
+        'thead',
+        {},
+        element(
+          'tr',
+          {},
+          ...heading.map((text, i) => element('th', { class: i > 0 ? 'number' : undefined, scope: 'col' }, text)),
+        ),
+      ),
       element('tbody', {}, ...rows),
     );
 
@@ -100,7 +122,13 @@ export function makePanel(wishes: PanelWishes): Panel {
         const hazard = run.hazards[index]!;
         const item = element(
           'button',
-          { class: 'finding', type: 'button', role: 'option', 'aria-selected': 'false', on: { click: () => wishes.showFinding(index) } },
+          {
+            class: 'finding',
+            type: 'button',
+            role: 'option',
+            'aria-selected': 'false',
+            on: { click: () => wishes.showFinding(index) },
+          },
           signOf(hazard.status, severityOf(hazard)),
           element(
             'span',
@@ -114,7 +142,13 @@ export function makePanel(wishes: PanelWishes): Panel {
         list.append(item);
       }
       if (urgency.length > mostListed)
-        list.append(element('p', { class: 'note padded' }, `${counted(urgency.length - mostListed, 'more finding')}: see raceline trace.`));
+        list.append(
+          element(
+            'p',
+            { class: 'note padded' },
+            `${counted(urgency.length - mostListed, 'more finding')}: see raceline trace.`,
+          ),
+        );
       if (urgency.length === 0) {
         const text = run.trace.limits.length
           ? 'None. No finding here does not mean no fault: see what this file cannot tell.'
@@ -146,15 +180,27 @@ export function makePanel(wishes: PanelWishes): Panel {
         touched,
         facts.related.length > 0 && element('h4', {}, 'Related'),
         facts.related.length > 0 &&
-          element('ul', { class: 'places' }, ...facts.related.map((place) => element('li', {}, link(place), ' ', place.name))),
+          element(
+            'ul',
+            { class: 'places' },
+            ...facts.related.map((place) => element('li', {}, link(place), ' ', place.name)),
+          ),
         facts.stack.length > 0 && element('h4', {}, 'Called from'),
         facts.stack.length > 0 &&
-          element('ul', { class: 'places' }, ...facts.stack.map((place) => element('li', {}, link(place), ' ', element('code', {}, place.name)))),
+          element(
+            'ul',
+            { class: 'places' },
+            ...facts.stack.map((place) => element('li', {}, link(place), ' ', element('code', {}, place.name))),
+          ),
         source &&
           element(
             'div',
             { class: 'actions' },
-            element('button', { class: 'primary', type: 'button', on: { click: () => wishes.reveal(source) } }, 'Show in editor'),
+            element(
+              'button',
+              { class: 'primary', type: 'button', on: { click: () => wishes.reveal(source) } },
+              'Show in editor',
+            ),
           ),
       );
       details.scrollTop = 0;
@@ -173,12 +219,19 @@ export function makePanel(wishes: PanelWishes): Panel {
         table(
           ['Stream', 'busy', 'waiting', 'slices'],
           statistics.streams.map((entry) =>
-            line(streamCell(entry.name, colorOf(entry.stream)), percent(entry.busy), timeText(entry.waiting), `${entry.slices}`),
+            line(
+              streamCell(entry.name, colorOf(entry.stream)),
+              percent(entry.busy),
+              timeText(entry.waiting),
+              `${entry.slices}`,
+            ),
           ),
         ),
         table(
           ['Longest', 'count', 'total'],
-          statistics.longest.map((entry, i) => line(entry.name, `${entry.count}`, timeNumber(entry.total, unit) + (i === 0 ? ` ${unit.name}` : ''))),
+          statistics.longest.map((entry, i) =>
+            line(entry.name, `${entry.count}`, timeNumber(entry.total, unit) + (i === 0 ? ` ${unit.name}` : '')),
+          ),
         ),
         statistics.memory.length > 0 &&
           table(
@@ -195,10 +248,16 @@ export function makePanel(wishes: PanelWishes): Panel {
       replace(
         details,
         element('h3', {}, 'Whole run'),
-        element('div', { class: 'note' }, `${timeText(span(run.timeline.bounds))} · ${run.trace.clock === 'model' ? 'modelled times' : 'recorded on a GPU'}`),
+        element(
+          'div',
+          { class: 'note' },
+          `${timeText(span(run.timeline.bounds))} · ${run.trace.clock === 'model' ? 'modelled times' : 'recorded on a GPU'}`,
+        ),
         table(
           ['Stream', 'busy', 'slices'],
-          run.timeline.streams.map((lane) => line(streamCell(lane.name, colorOf(lane.stream)), percent(lane.busy), `${lane.slices}`)),
+          run.timeline.streams.map((lane) =>
+            line(streamCell(lane.name, colorOf(lane.stream)), percent(lane.busy), `${lane.slices}`),
+          ),
         ),
         table(
           ['Recorded', 'count'],
@@ -206,12 +265,18 @@ export function makePanel(wishes: PanelWishes): Panel {
             line('Kernels', `${counts.kernels}`),
             line('Copies', `${counts.copies}`),
             line('Event records', `${counts.records}`),
-            line('Waits', counts.waits === counts.waitsWithRecord ? `${counts.waits}` : `${counts.waits}, ${counts.waitsWithRecord} with their record`),
+            line(
+              'Waits',
+              counts.waits === counts.waitsWithRecord
+                ? `${counts.waits}`
+                : `${counts.waits}, ${counts.waitsWithRecord} with their record`,
+            ),
             line('Allocations', `${counts.allocations}`),
           ],
         ),
         limits.length > 0 && element('h4', {}, 'What this file cannot tell'),
-        limits.length > 0 && element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, limit))),
+        limits.length > 0 &&
+          element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, ...prose(limit)))),
         element('p', { class: 'note' }, run.trace.producer),
       );
     },

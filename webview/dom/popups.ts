@@ -44,7 +44,12 @@ export interface LaneChoice {
 }
 
 /** A list of check boxes; closed by Esc, by leaving it, by a click elsewhere. */
-export function openLaneList(parent: HTMLElement, anchor: HTMLElement, lanes: readonly LaneChoice[], toggle: (key: string) => void): void {
+export function openLaneList(
+  parent: HTMLElement,
+  anchor: HTMLElement,
+  lanes: readonly LaneChoice[],
+  toggle: (key: string) => void,
+): void {
   parent.querySelector('.lane-list')?.remove();
   const list = element('div', { class: 'lane-list popup', role: 'group', 'aria-label': 'Lanes' });
   for (const lane of lanes) {
@@ -95,11 +100,19 @@ export function makeHelp(): HTMLDialogElement {
   const dialog = element('dialog', { class: 'help popup', 'aria-label': 'Keys' });
   dialog.append(
     element('h3', {}, 'Keys'),
-    element('dl', {}, ...keys.flatMap(([key, words]) => [
-      element('dt', {}, ...key.split(' ').map((one) => element('kbd', {}, one))),
-      element('dd', {}, words),
-    ])),
-    element('p', { class: 'note' }, 'Wheel: zoom at the pointer. Drag: move. Drag on the axis: range. Shift and wheel: move earlier, later. Wheel over the names: scroll the lanes.'),
+    element(
+      'dl',
+      {},
+      ...keys.flatMap(([key, words]) => [
+        element('dt', {}, ...key.split(' ').map((one) => element('kbd', {}, one))),
+        element('dd', {}, words),
+      ]),
+    ),
+    element(
+      'p',
+      { class: 'note' },
+      'Wheel: zoom at the pointer. Drag: move. Drag on the axis: range. Shift and wheel: move earlier, later. Wheel over the names: scroll the lanes.',
+    ),
     element('form', { method: 'dialog' }, element('button', { class: 'primary', type: 'submit' }, 'Close')),
   );
   return dialog;

@@ -1,6 +1,6 @@
 /** What stands in place of the timeline: nothing open yet, loading, an error. And the banner of what a file cannot tell. */
 import { sizeText } from '../../core/timeline/units.ts';
-import { drawing, element, signOf } from './element.ts';
+import { drawing, element, prose, signOf } from './element.ts';
 
 export interface ScreenWishes {
   run(): void;
@@ -34,7 +34,11 @@ export function emptyScreen(wishes: ScreenWishes, canRun: boolean): HTMLElement 
     { class: 'screen', 'aria-label': 'No run open' },
     marks(),
     element('h1', {}, 'No run open'),
-    element('p', {}, 'Run a file and Raceline shows its streams, waits and memory here, with the places where a wait is missing.'),
+    element(
+      'p',
+      {},
+      'Run a file and Raceline shows its streams, waits and memory here, with the places where a wait is missing.',
+    ),
     element(
       'div',
       { class: 'actions' },
@@ -118,9 +122,14 @@ export function banner(facts: BannerFacts, dismiss: () => void): HTMLElement {
     element(
       'div',
       { class: 'banner-text' },
-      first,
+      ...prose(first),
       rest.length > 0 &&
-        element('details', {}, element('summary', {}, `${rest.length} more`), element('ul', {}, ...rest.map((text) => element('li', {}, text)))),
+        element(
+          'details',
+          {},
+          element('summary', {}, `${rest.length} more`),
+          element('ul', {}, ...rest.map((text) => element('li', {}, ...prose(text)))),
+        ),
     ),
   );
 }

@@ -31,7 +31,8 @@ export function makeStatusBar(help: () => void): StatusBar {
   return {
     root,
     show(facts) {
-      const value = (words: string, number: string): HTMLElement => element('span', {}, facts.narrow ? '' : `${words} `, element('b', {}, number));
+      const value = (words: string, number: string): HTMLElement =>
+        element('span', {}, facts.narrow ? '' : `${words} `, element('b', {}, number));
       replace(
         left,
         (!facts.narrow || facts.cursor !== undefined) &&
@@ -42,11 +43,17 @@ export function makeStatusBar(help: () => void): StatusBar {
       const words = [
         !facts.narrow && (facts.waits ? 'Waits recorded' : 'No waits recorded'),
         !facts.narrow && (facts.accesses ? 'Accesses recorded' : 'Accesses not recorded'),
-        facts.limits.length > 0 && `Cannot tell: ${facts.limits.length} ${facts.limits.length === 1 ? 'thing' : 'things'}`,
+        facts.limits.length > 0 &&
+          `Cannot tell: ${facts.limits.length} ${facts.limits.length === 1 ? 'thing' : 'things'}`,
       ].filter((text) => text !== false);
       if (words.join() === last) return;
       last = words.join();
-      replace(right, ...words.map((text) => element('span', { title: text.startsWith('Cannot') ? facts.limits.join('\n') : undefined }, text)));
+      replace(
+        right,
+        ...words.map((text) =>
+          element('span', { title: text.startsWith('Cannot') ? facts.limits.join('\n') : undefined }, text),
+        ),
+      );
     },
   };
 }

@@ -33,7 +33,12 @@ export interface Toolbar {
 }
 
 export function makeToolbar(wishes: ToolbarWishes): Toolbar {
-  const button = (name: IconName, title: string, action: (self: HTMLButtonElement) => void, words?: HTMLElement): HTMLButtonElement => {
+  const button = (
+    name: IconName,
+    title: string,
+    action: (self: HTMLButtonElement) => void,
+    words?: HTMLElement,
+  ): HTMLButtonElement => {
     const self: HTMLButtonElement = element(
       'button',
       { class: 'tool', type: 'button', title, 'aria-label': title, on: { click: () => action(self) } },

@@ -15,7 +15,9 @@ export interface Ticks {
 export function ticksFor({ scale }: Pick<Scene, 'scale'>): Ticks {
   // The unit goes by the end of the view, so that numbers stay short; the digits by the distance of the ticks.
   const length = span(scale);
-  const unit = unitFor(Math.max(Math.abs(scale.end), length) / 10 > length * 1e3 ? length * 1e3 : Math.max(Math.abs(scale.end), length));
+  const unit = unitFor(
+    Math.max(Math.abs(scale.end), length) / 10 > length * 1e3 ? length * 1e3 : Math.max(Math.abs(scale.end), length),
+  );
   const ticks = scaleLinear()
     .domain([scale.start / unit.nanoseconds, scale.end / unit.nanoseconds])
     .ticks(Math.max(2, Math.floor(scale.width / 110)));

@@ -157,7 +157,16 @@ function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels:
   const whole = name ? `${name}, ${size}` : size;
   // The name with the size, the name, or nothing: two letters of a tensor's name would be another name.
   const fits = (text: string): boolean => text !== '' && widthOf(pen, text, font) <= room;
-  const text = fits(whole) && room > 110 ? whole : fits(name) ? name : name ? fitText(pen, name, room, font) : fits(size) ? size : '';
+  const text =
+    fits(whole) && room > 110
+      ? whole
+      : fits(name)
+        ? name
+        : name
+          ? fitText(pen, name, room, font)
+          : fits(size)
+            ? size
+            : '';
   if (text) labels.push({ text, x: left + 6, y: y + height / 2, height, fill: 'none', faded: false });
 
   const heldFor = timeline.blocks.start[block]! + timeline.blocks.duration[block]! - timeline.blocks.release[block]!;
@@ -171,7 +180,8 @@ function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels:
   // Beside the mark of the last use, on the roomier side.
   const before = Math.min(used, to) - from;
   const after = to - Math.max(used, from);
-  const place = before >= width ? (from + Math.min(used, to)) / 2 : after >= width ? (Math.max(used, from) + to) / 2 : -1;
+  const place =
+    before >= width ? (from + Math.min(used, to)) / 2 : after >= width ? (Math.max(used, from) + to) / 2 : -1;
   if (place >= 0) labels.push({ text: label, x: place, y: y + height / 2, height, fill: undefined, faded: false });
 }
 

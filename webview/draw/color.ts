@@ -12,7 +12,10 @@ export function parseColor(text: string, under: Rgb = [0, 0, 0]): Rgb | undefine
     const part = (i: number): number => Number.parseInt(long.slice(i, i + 2), 16);
     return mix([part(0), part(2), part(4)], under, long.length === 8 ? part(6) / 255 : 1);
   }
-  const parts = /^rgba?\(([^)]*)\)$/.exec(value)?.[1]?.split(/[\s,/]+/).filter(Boolean);
+  const parts = /^rgba?\(([^)]*)\)$/
+    .exec(value)?.[1]
+    ?.split(/[\s,/]+/)
+    .filter(Boolean);
   if (!parts || parts.length < 3) return undefined;
   const numbers = parts.map((part) => (part.endsWith('%') ? Number.parseFloat(part) / 100 : Number.parseFloat(part)));
   if (numbers.some(Number.isNaN)) return undefined;

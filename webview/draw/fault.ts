@@ -235,7 +235,12 @@ function drawBlockFault(pen: Pen, scene: Scene, top: number, hazard: TraceHazard
     ctx.lineWidth = 2;
     ctx.strokeStyle = css(color);
     ctx.strokeRect(snap(pen, from), y, snap(pen, to) - snap(pen, from), height);
-    const text = fitText(pen, lifetime ? 'overwritten while read' : 'touched by both', to - from - 14, fontOf(pen, 11, 'bold'));
+    const text = fitText(
+      pen,
+      lifetime ? 'overwritten while read' : 'touched by both',
+      to - from - 14,
+      fontOf(pen, 11, 'bold'),
+    );
     if (text && height >= 12) drawPlate(pen, text, (from + to) / 2, middle, { weight: 'bold' });
   } else if (!lifetime) {
     ctx.lineWidth = 2;

@@ -13,7 +13,7 @@ export function drawFindingsLane(pen: Pen, scene: Scene, y: number): void {
   const height = measures.findings;
   const middle = y + height / 2 - 4;
   if (hazards.length === 0) {
-    const text = scene.trace.limits.length ? 'No finding. The file cannot tell everything: see below.' : 'No finding in this run';
+    const text = scene.trace.limits.length ? 'No finding. This file cannot tell everything.' : 'No finding in this run';
     drawText(pen, fitText(pen, text, scale.width - 20, fontOf(pen, 12)), scale.left + 10, y + height / 2, {
       size: 12,
       color: theme.muted,

@@ -6,17 +6,21 @@ import { ruleColor } from './axis.ts';
 import { poolColors } from './blocks.ts';
 import { css, type Rgb } from './color.ts';
 import { drawRule, drawText, fitText, fontOf, type Pen, roundedRect, widthOf } from './pen.ts';
-import type { Scene } from './scene.ts';
+import { lanesTop, type Scene } from './scene.ts';
 
 export function drawHeader(pen: Pen, scene: Scene, box: LaneBox, top: number): void {
-  const y = box.y + top;
   const { lane } = box;
   if (lane.kind === 'group') {
-    drawGroup(pen, scene, y, lane.name, lane.note, lane.open);
+    drawGroup(pen, scene, box.y + top, lane.name, lane.note, lane.open);
     return;
   }
   const { name, note, color } = wordsOf(pen, scene, box);
-  drawName(pen, scene, y, box.height, name, note, color, lane.kind === 'unrecorded');
+  // The name stands in the middle of what is seen of the lane, not of what is scrolled away.
+  const y = Math.max(box.y + top, lanesTop(scene) - 6);
+  const end = Math.min(box.y + top + box.height, scene.height + 6);
+  const place =
+    end - y >= 40 || end - y >= box.height ? { y, height: end - y } : { y: box.y + top, height: box.height };
+  drawName(pen, scene, place.y, place.height, name, note, color, lane.kind === 'unrecorded');
   drawBoxRule(pen, scene.measures.header, box, top);
 }
 
@@ -94,8 +98,13 @@ export function drawName(
   const shown = fitText(pen, name, width - left - 8, fontOf(pen, 12, weight));
   const twoLines = note !== '' && !measures.narrow && height > 34;
   const middle = y + height / 2;
-  drawText(pen, shown, left, twoLines ? middle - 8 : middle, { size: 12, weight, color: quiet ? theme.muted : theme.foreground });
-  if (twoLines) drawText(pen, fitText(pen, note, width - left - 8, fontOf(pen, 11)), left, middle + 8, { color: theme.muted });
+  drawText(pen, shown, left, twoLines ? middle - 8 : middle, {
+    size: 12,
+    weight,
+    color: quiet ? theme.muted : theme.foreground,
+  });
+  if (twoLines)
+    drawText(pen, fitText(pen, note, width - left - 8, fontOf(pen, 11)), left, middle + 8, { color: theme.muted });
 }
 
 function drawGroup(pen: Pen, scene: Scene, y: number, name: string, note: string, open: boolean): void {

@@ -94,21 +94,37 @@ export function placeOf(scene: Scene, top: number, target: Target): Place | unde
       if (!path) return undefined;
       const y = Math.min(path.y1, path.y2) + top;
       const from = Math.min(path.x1, path.x2);
-      return { x: from - 5, y: y - 5, width: Math.abs(path.x2 - path.x1) + 10, height: Math.abs(path.y2 - path.y1) + 10 };
+      return {
+        x: from - 5,
+        y: y - 5,
+        width: Math.abs(path.x2 - path.x1) + 10,
+        height: Math.abs(path.y2 - path.y1) + 10,
+      };
     }
     case 'hazard':
       return undefined;
   }
 }
 
-function outline(pen: Pen, scene: Scene, top: number, target: Target, color: Rgb, lineWidth: number, away: number): void {
+function outline(
+  pen: Pen,
+  scene: Scene,
+  top: number,
+  target: Target,
+  color: Rgb,
+  lineWidth: number,
+  away: number,
+): void {
   const { ctx } = pen;
   ctx.strokeStyle = css(color);
   ctx.lineWidth = lineWidth;
   if (target.kind === 'edge') {
     const path = edgePath(scene, target.index);
     if (!path) return;
-    for (const [x, y] of [[path.x1, path.y1], [path.x2, path.y2]] as const) {
+    for (const [x, y] of [
+      [path.x1, path.y1],
+      [path.x2, path.y2],
+    ] as const) {
       ctx.beginPath();
       ctx.arc(x, y + top, 5, 0, 7);
       ctx.stroke();

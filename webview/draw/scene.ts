@@ -28,4 +28,3 @@ export interface Scene extends HitScene {
 export function lanesTop({ measures }: Scene): number {
   return measures.minimap + measures.axis + measures.findings;
 }
-

@@ -45,7 +45,14 @@ interface RowStyle {
   readonly isHeldUp: (item: number) => boolean;
 }
 
-export function drawStreamLane(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips, labels: Label[]): void {
+export function drawStreamLane(
+  pen: Pen,
+  scene: Scene,
+  box: LaneBox,
+  top: number,
+  strips: Strips,
+  labels: Label[],
+): void {
   if (box.lane.kind !== 'stream') return;
   const { trace, timeline, search } = scene;
   const { stream } = box.lane;
@@ -84,10 +91,19 @@ export function drawHostLane(pen: Pen, scene: Scene, box: LaneBox, top: number, 
 
 const offset = (row: RowBox, top: number): RowBox => ({ y: row.y + top, height: row.height });
 
-function drawRow(pen: Pen, scene: Scene, row: Row, place: RowBox, strips: Strips, labels: Label[], style: RowStyle): void {
+function drawRow(
+  pen: Pen,
+  scene: Scene,
+  row: Row,
+  place: RowBox,
+  strips: Strips,
+  labels: Label[],
+  style: RowStyle,
+): void {
   const { scale } = scene;
   const picture = pictureOf(scene, pen, row, style.columns, tinted);
-  if (picture.dense) strips.add(pen, picture.density, style.colors.color, scale.left, place.y, place.height, style.matches ? 0.6 : 1);
+  if (picture.dense)
+    strips.add(pen, picture.density, style.colors.color, scale.left, place.y, place.height, style.matches ? 0.6 : 1);
   const right = scale.left + scale.width;
   const { ctx } = pen;
   for (let i = 0; i < picture.count; i++) {

@@ -58,20 +58,12 @@ export function drawStage(pen: Pen, scene: Scene, strips: Strips): void {
 }
 
 function drawLane(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips, labels: Label[]): void {
-  switch (box.lane.kind) {
-    case 'host':
-      return drawHostLane(pen, scene, box, top, strips, labels);
-    case 'stream':
-      return drawStreamLane(pen, scene, box, top, strips, labels);
-    case 'pool':
-      return drawPool(pen, scene, box, top, strips, labels);
-    case 'totals':
-      return drawTotals(pen, scene, box, top);
-    case 'unrecorded':
-      return drawUnrecorded(pen, scene, box, top, box.lane.text);
-    case 'group':
-      return;
-  }
+  const { kind } = box.lane;
+  if (kind === 'host') drawHostLane(pen, scene, box, top, strips, labels);
+  else if (kind === 'stream') drawStreamLane(pen, scene, box, top, strips, labels);
+  else if (kind === 'pool') drawPool(pen, scene, box, top, strips, labels);
+  else if (kind === 'totals') drawTotals(pen, scene, box, top);
+  else if (kind === 'unrecorded') drawUnrecorded(pen, scene, box, top, box.lane.text);
 }
 
 function drawUnrecorded(pen: Pen, { scale }: Scene, box: LaneBox, top: number, text: string): void {

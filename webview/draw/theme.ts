@@ -45,16 +45,37 @@ const hosts = { dark: '#8a8a8a', light: '#767676', highContrast: '#bdbdbd' };
 /** What VS Code's own themes say, for tokens that a theme leaves out. */
 const defaults: Readonly<Record<'dark' | 'light' | 'highContrast', Readonly<Record<string, string>>>> = {
   dark: {
-    background: '#1f1f1f', foreground: '#cccccc', muted: '#9d9d9d', line: '#2b2b2b', side: '#181818',
-    focus: '#0078d4', error: '#f14c4c', warning: '#cca700', info: '#59a4f9',
+    background: '#1f1f1f',
+    foreground: '#cccccc',
+    muted: '#9d9d9d',
+    line: '#2b2b2b',
+    side: '#181818',
+    focus: '#0078d4',
+    error: '#f14c4c',
+    warning: '#cca700',
+    info: '#59a4f9',
   },
   light: {
-    background: '#ffffff', foreground: '#3b3b3b', muted: '#616161', line: '#e5e5e5', side: '#f8f8f8',
-    focus: '#005fb8', error: '#e51400', warning: '#bf8803', info: '#0063d3',
+    background: '#ffffff',
+    foreground: '#3b3b3b',
+    muted: '#616161',
+    line: '#e5e5e5',
+    side: '#f8f8f8',
+    focus: '#005fb8',
+    error: '#e51400',
+    warning: '#bf8803',
+    info: '#0063d3',
   },
   highContrast: {
-    background: '#000000', foreground: '#ffffff', muted: '#d4d4d4', line: '#6fc3df', side: '#000000',
-    focus: '#f38518', error: '#f48771', warning: '#ffd370', info: '#4fb8ff',
+    background: '#000000',
+    foreground: '#ffffff',
+    muted: '#d4d4d4',
+    line: '#6fc3df',
+    side: '#000000',
+    focus: '#f38518',
+    error: '#f48771',
+    warning: '#ffd370',
+    info: '#4fb8ff',
   },
 };
 
@@ -99,7 +120,11 @@ export function makeTheme(kind: ThemeKind, token: (name: string) => string): The
     error: mark('error', 'editorError-foreground', 'errorForeground'),
     warning: mark('warning', 'editorWarning-foreground'),
     info: mark('info', 'editorInfo-foreground'),
-    host: colorsOf(standingOut(parseColor(hosts[base])!, background, foreground, 3), base === 'light' ? 0.16 : 0.26, false),
+    host: colorsOf(
+      standingOut(parseColor(hosts[base])!, background, foreground, 3),
+      base === 'light' ? 0.16 : 0.26,
+      false,
+    ),
     fontFamily: token('font-family') || 'system-ui, sans-serif',
     stream: (slot) => streams[slot < palette.length ? slot : palette.length + (slot % palette.length)]!,
   };

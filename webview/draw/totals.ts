@@ -69,7 +69,8 @@ function drawValues(pen: Pen, { timeline, scale }: Scene, right: number, level: 
   const allocated = Math.max(0, totals.allocated[at]!);
   const held = Math.max(0, totals.heldBack[at]!);
   const labels: { text: string; y: number }[] = [];
-  if (totals.reserved.length) labels.push({ text: `reserved ${sizeText(totals.reserved[at]!)}`, y: level(totals.reserved[at]!) - 9 });
+  if (totals.reserved.length)
+    labels.push({ text: `reserved ${sizeText(totals.reserved[at]!)}`, y: level(totals.reserved[at]!) - 9 });
   if (held > 0) labels.push({ text: `held back ${sizeText(held)}`, y: level(allocated + held / 2) });
   labels.push({ text: `allocated ${sizeText(allocated)}`, y: level(allocated / 2) });
   let last = Number.NEGATIVE_INFINITY;

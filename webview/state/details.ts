@@ -64,7 +64,11 @@ export function stackOf({ trace }: Run, site: number): (Place & { name: string }
   const frames: (Place & { name: string })[] = [];
   const { sites, strings } = trace;
   for (let at = site; at >= 0 && at < sites.length && frames.length < 64; at = sites.parent[at]!)
-    frames.push({ file: strings[sites.file[at]!] ?? '', line: sites.line[at]!, name: strings[sites.function[at]!] ?? '' });
+    frames.push({
+      file: strings[sites.file[at]!] ?? '',
+      line: sites.line[at]!,
+      name: strings[sites.function[at]!] ?? '',
+    });
   return frames.filter((frame) => frame.file !== '');
 }
 
@@ -91,7 +95,10 @@ export function sourceOf(run: Run, target: Target): Place | undefined {
     case 'held':
       return first(trace.marks.site[index]);
     case 'edge':
-      return first(trace.marks.site[run.timeline.edges.wait[index]!], trace.marks.site[run.timeline.edges.record[index]!]);
+      return first(
+        trace.marks.site[run.timeline.edges.wait[index]!],
+        trace.marks.site[run.timeline.edges.record[index]!],
+      );
     case 'hazard': {
       const at = run.hazards[index]?.at;
       return at && at.line > 0 ? { file: at.file, line: at.line } : undefined;
@@ -168,7 +175,9 @@ function blockDetails(run: Run, index: number): Details {
     split: true,
     rows: [
       ...blockRows(run, index),
-      ...(held > 0 && blocks.releaseRequested[index]! >= 0 ? [{ label: 'Held back', value: timeText(held), strong: true }] : []),
+      ...(held > 0 && blocks.releaseRequested[index]! >= 0
+        ? [{ label: 'Held back', value: timeText(held), strong: true }]
+        : []),
     ],
     stack: stackOf(run, blocks.allocationSite[index]!),
     source: sourceOf(run, { kind: 'block', index }),
@@ -178,7 +187,12 @@ function blockDetails(run: Run, index: number): Details {
 /** The four times. Host or GPU is said at each: the host runs ahead. */
 function blockRows(run: Run, index: number): DetailRow[] {
   const { blocks } = run.trace;
-  const times = [blocks.allocated[index]!, blocks.releaseRequested[index]!, blocks.reusable[index]!, blocks.lastUse[index]!];
+  const times = [
+    blocks.allocated[index]!,
+    blocks.releaseRequested[index]!,
+    blocks.reusable[index]!,
+    blocks.lastUse[index]!,
+  ];
   const unit = unitFor(Math.max(...times));
   let first = true;
   const text = (time: number): string => {
@@ -193,7 +207,11 @@ function blockRows(run: Run, index: number): DetailRow[] {
     { label: `Allocated${stream}`, place: placeOf(run, blocks.allocationSite[index]!), host: text(times[0]!) },
     { label: 'Release requested', place: placeOf(run, blocks.releaseSite[index]!), host: text(times[1]!) },
     { label: 'Reusable', host: text(times[2]!) },
-    { label: 'Last GPU use', gpu: times[3]! < 0 ? 'not known' : `${timeNumber(times[3]!, unit)} ${unit.name}`, strong: true },
+    {
+      label: 'Last GPU use',
+      gpu: times[3]! < 0 ? 'not known' : `${timeNumber(times[3]!, unit)} ${unit.name}`,
+      strong: true,
+    },
   ];
 }
 
@@ -208,12 +226,24 @@ function edgeDetails(run: Run, edge: number, wait: number): Details {
   const time = (value: number): string => (value < 0 ? 'not known' : timeText(value));
   const rows: DetailRow[] = [];
   if (record >= 0) {
-    rows.push({ label: `Recorded on ${source}`, place: placeOf(run, marks.site[record]!), host: time(marks.hostTime[record]!), gpu: time(marks.deviceTime[record]!) });
+    rows.push({
+      label: `Recorded on ${source}`,
+      place: placeOf(run, marks.site[record]!),
+      host: time(marks.hostTime[record]!),
+      gpu: time(marks.deviceTime[record]!),
+    });
   }
-  rows.push({ label: `Waited on ${waiting}`, place: placeOf(run, marks.site[wait]!), host: time(marks.hostTime[wait]!), gpu: time(marks.deviceTime[wait]!) });
-  if (blocked >= 0) rows.push({ label: 'Held the stream', value: blocked > 0 ? timeText(blocked) : 'not at all', strong: true });
+  rows.push({
+    label: `Waited on ${waiting}`,
+    place: placeOf(run, marks.site[wait]!),
+    host: time(marks.hostTime[wait]!),
+    gpu: time(marks.deviceTime[wait]!),
+  });
+  if (blocked >= 0)
+    rows.push({ label: 'Held the stream', value: blocked > 0 ? timeText(blocked) : 'not at all', strong: true });
   const text: string[] = [];
-  if (marks.inferred[wait] === 1) text.push('This edge is inferred from positions: the file does not say which record the wait belongs to.');
+  if (marks.inferred[wait] === 1)
+    text.push('This edge is inferred from positions: the file does not say which record the wait belongs to.');
   if (marks.implicit[wait] === 1) text.push('Made by the framework itself, not written in the program.');
   return {
     ...nothing,
@@ -239,7 +269,10 @@ function hazardDetails(run: Run, index: number): Details {
     heading = `Block ${addressText(trace.blocks.address[hazard.block]!)}`;
     rows.push(...blockRows(run, hazard.block));
   }
-  for (const [label, slice] of [['First access', hazard.firstSlice], ['Second access', hazard.secondSlice]] as const) {
+  for (const [label, slice] of [
+    ['First access', hazard.firstSlice],
+    ['Second access', hazard.secondSlice],
+  ] as const) {
     if (slice < 0 || slice >= trace.deviceSlices.length) continue;
     const name = trace.strings[trace.deviceSlices.name[slice]!] ?? '';
     const from = trace.deviceSlices.start[slice]!;

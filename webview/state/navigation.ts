@@ -44,7 +44,13 @@ function find(places: readonly RowPlace[], target: Target): Position | undefined
 }
 
 /** ← →: the slice before or after on the same row. Without a selection: the first one in view, from the top. */
-export function nextSlice(run: Run, layout: Layout, view: View, selection: Target | undefined, by: 1 | -1): Target | undefined {
+export function nextSlice(
+  run: Run,
+  layout: Layout,
+  view: View,
+  selection: Target | undefined,
+  by: 1 | -1,
+): Target | undefined {
   const places = rowsOf(run, layout);
   const from = selection && find(places, selection);
   if (!from) return firstInView(places, view);
@@ -54,7 +60,13 @@ export function nextSlice(run: Run, layout: Layout, view: View, selection: Targe
 }
 
 /** ↑ ↓: on the next row that has something, the slice nearest in time. */
-export function nextLane(run: Run, layout: Layout, view: View, selection: Target | undefined, by: 1 | -1): Target | undefined {
+export function nextLane(
+  run: Run,
+  layout: Layout,
+  view: View,
+  selection: Target | undefined,
+  by: 1 | -1,
+): Target | undefined {
   const places = rowsOf(run, layout);
   const from = selection && find(places, selection);
   if (!from) return firstInView(places, view);
@@ -83,7 +95,12 @@ export function otherEnd(run: Run, selection: Target | undefined, by: 1 | -1): T
   const { trace, timeline } = run;
   const { edges } = timeline;
   const { marks, deviceSlices } = trace;
-  const edge = selection?.kind === 'held' ? edges.wait.indexOf(selection.index) : selection?.kind === 'edge' ? selection.index : -1;
+  const edge =
+    selection?.kind === 'held'
+      ? edges.wait.indexOf(selection.index)
+      : selection?.kind === 'edge'
+        ? selection.index
+        : -1;
   if (edge >= 0) {
     const mark = by < 0 ? edges.record[edge]! : edges.wait[edge]!;
     return sliceBeside(run, marks.stream[mark]!, timeOf(marks, mark), by);

@@ -36,7 +36,8 @@ export function search(trace: Trace, text: string): Search | undefined {
   };
   const { deviceSlices, hostSlices, blocks } = trace;
   for (let i = 0; i < deviceSlices.length; i++)
-    if (names[deviceSlices.name[i]!] === 1 || sites[deviceSlices.site[i]!] === 1) see('device', i, deviceSlices.start[i]!);
+    if (names[deviceSlices.name[i]!] === 1 || sites[deviceSlices.site[i]!] === 1)
+      see('device', i, deviceSlices.start[i]!);
   for (let i = 0; i < hostSlices.length; i++)
     if (names[hostSlices.name[i]!] === 1 || sites[hostSlices.site[i]!] === 1) see('host', i, hostSlices.start[i]!);
   const address = /^0x[0-9a-f]+$/.test(term) ? Number.parseInt(term, 16) : -1;

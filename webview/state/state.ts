@@ -4,7 +4,7 @@
  */
 import { byUrgency } from '../../core/timeline/findings.ts';
 import { extentOf, sameTarget, type Target } from '../../core/timeline/hit.ts';
-import { clampView, fit, reach, span, type View } from '../../core/timeline/view.ts';
+import { around, clampView, reach, span, type View } from '../../core/timeline/view.ts';
 import type { Run } from '../messages.ts';
 import { type Search, search } from './search.ts';
 
@@ -49,7 +49,8 @@ export function withView(state: State, run: Run, view: View): State {
 export function select(state: State, run: Run, target: Target | undefined, show = false): State {
   if (target?.kind === 'hazard') return selectHazard(state, run, target.index);
   if (sameTarget(target, state.selection)) return state;
-  const view = target && show ? reach(state.view, extentOf(run.trace, run.timeline, target), run.timeline.bounds) : state.view;
+  const view =
+    target && show ? reach(state.view, extentOf(run.trace, run.timeline, target), run.timeline.bounds) : state.view;
   return { ...state, selection: target, view };
 }
 
@@ -58,7 +59,7 @@ export function selectHazard(state: State, run: Run, index: number): State {
   const hazard = run.hazards[index];
   if (!hazard) return { ...state, hazard: -1 };
   const bounds = run.timeline.bounds;
-  return { ...state, hazard: index, selection: undefined, view: fit(hazardExtent(run, index), bounds, 0.6) };
+  return { ...state, hazard: index, selection: undefined, view: around(hazardExtent(run, index), bounds, 0.6) };
 }
 
 /** What must be seen together to understand a finding. */
@@ -110,8 +111,8 @@ export function nextMatch(state: State, run: Run, by: 1 | -1 = 1): State {
 /** Fits what is selected; else the finding; else everything. */
 export function fitSelection(state: State, run: Run): State {
   const { bounds } = run.timeline;
-  if (state.range) return { ...state, view: fit(state.range, bounds, 0.05) };
-  if (state.selection) return { ...state, view: fit(extentOf(run.trace, run.timeline, state.selection), bounds) };
+  if (state.range) return { ...state, view: around(state.range, bounds, 0.05) };
+  if (state.selection) return { ...state, view: around(extentOf(run.trace, run.timeline, state.selection), bounds) };
   if (state.hazard >= 0) return selectHazard(state, run, state.hazard);
   return { ...state, view: bounds };
 }
@@ -145,7 +146,8 @@ export function markLine(state: State, run: Run, file: string, line: number): St
   const { trace } = run;
   const sites = new Set<number>();
   for (let site = 0; site < trace.sites.length; site++)
-    if (trace.sites.line[site] === line && sameFile(trace.strings[trace.sites.file[site]!] ?? '', file)) sites.add(site);
+    if (trace.sites.line[site] === line && sameFile(trace.strings[trace.sites.file[site]!] ?? '', file))
+      sites.add(site);
   const marked = new Set<number>();
   if (sites.size)
     for (let i = 0; i < trace.deviceSlices.length && marked.size < 2000; i++)
@@ -159,4 +161,3 @@ function sameFile(a: string, b: string): boolean {
   const [long, short] = a.length >= b.length ? [a, b] : [b, a];
   return long === short || long.endsWith(short.startsWith('/') ? short : `/${short}`) || long.endsWith(`\\${short}`);
 }
-
