@@ -6,8 +6,10 @@
  * a problem of the file at hand and never stops the rest.
  */
 import { LineMap, type Range } from './base/text.ts';
+import { connectedFiles } from './connectedFiles.ts';
 import { findHazards } from './hazards/find.ts';
 import type { Hazard } from './hazards/hazard.ts';
+import { lower as lowerModules } from './lower/lower.ts';
 import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
 import type { PythonParser } from './python/parse.ts';
@@ -50,7 +52,7 @@ interface ParsedFile {
   readonly lines: LineMap;
 }
 
-export function createSourceChecker(parser: PythonParser, lower: Lower = () => []): SourceChecker {
+export function createSourceChecker(parser: PythonParser, lower: Lower = lowerModules): SourceChecker {
   return new Checker(parser, lower);
 }
 
@@ -104,8 +106,9 @@ class Checker implements SourceChecker {
     const found = this.#reports.get(keyOfFinding(finding));
     if (!found) return [];
     try {
+      const connected = connectedFiles(this.#files, found.file);
       return verifiedFixes(found, {
-        files: this.#files,
+        files: this.#files.filter(({ file }) => connected.has(file)),
         hazardsOf: (path) => this.#examine(path),
         analyse: (files) => this.#analyse(files.map(({ file, text }) => this.#parse(file, text).module)).reports,
       });
