@@ -58,7 +58,7 @@ export const int32 = (): Column<Int32Array> => new Column(Int32Array);
 export const uint8 = (): Column<Uint8Array> => new Column(Uint8Array);
 
 /**
- * The order that groups rows by `group` (ascending, -1 first) and within a group sorts by `before`, stably. Recorders
+ * The order that groups rows by `group` (small numbers, ascending, -1 first) and within a group sorts by `before`, stably. Recorders
  * write long sorted runs, so this is a merge of natural runs: near to linear on real files.
  */
 export function groupedOrder(
@@ -66,24 +66,16 @@ export function groupedOrder(
   group: (row: number) => number,
   before: (a: number, b: number) => boolean,
 ): Int32Array {
-  const groups = new Map<number, number>();
-  for (let row = 0; row < length; row++) groups.set(group(row), (groups.get(group(row)) ?? 0) + 1);
-  const starts = new Map<number, number>();
-  let at = 0;
-  for (const key of [...groups.keys()].sort((a, b) => a - b)) {
-    starts.set(key, at);
-    at += groups.get(key)!;
-  }
+  let groups = 0;
+  for (let row = 0; row < length; row++) groups = Math.max(groups, group(row) + 2);
+  const next = new Int32Array(groups + 1);
+  for (let row = 0; row < length; row++) next[group(row) + 2]!++;
+  for (let i = 1; i <= groups; i++) next[i]! += next[i - 1]!;
+  const starts = next.slice();
   const order = new Int32Array(length);
-  const next = new Map(starts);
-  for (let row = 0; row < length; row++) {
-    const key = group(row);
-    const place = next.get(key)!;
-    order[place] = row;
-    next.set(key, place + 1);
-  }
+  for (let row = 0; row < length; row++) order[next[group(row) + 1]!++] = row;
   const spare = new Int32Array(length);
-  for (const [key, start] of starts) sortRuns(order, spare, start, start + groups.get(key)!, before);
+  for (let i = 0; i < groups; i++) sortRuns(order, spare, starts[i]!, starts[i + 1]!, before);
   return order;
 }
 

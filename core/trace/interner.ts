@@ -5,14 +5,16 @@
 import { strFromU8 } from 'fflate';
 import type { StringTable } from './strings.ts';
 
+/** So many entries are looked at for one name, and so many bytes are kept. */
+const longestChain = 64;
+const mostBytes = 64 << 20;
+
 export class ByteInterner {
   readonly #strings: StringTable;
   #slots = new Int32Array(4096).fill(-1);
   #count = 0;
-  readonly #hashes: number[] = [];
-  readonly #offsets: number[] = [];
-  readonly #lengths: number[] = [];
-  readonly #ids: number[] = [];
+  /** Four cells an entry: hash, length, offset in the arena, id. */
+  #entries = new Int32Array(4096);
   #arena: Uint8Array = new Uint8Array(1 << 16);
   #used = 0;
 
@@ -20,33 +22,54 @@ export class ByteInterner {
     this.#strings = strings;
   }
 
-  /** The id of the JSON string text in bytes `from`..`to`; `hash` is `hashBytes` of them, `escaped`: it has backslashes. */
-  intern(bytes: Uint8Array, from: number, to: number, hash: number, escaped: boolean): number {
+  /** The id of the JSON string text in bytes `from`..`to`; `escaped`: it has backslashes. */
+  intern(bytes: Uint8Array, from: number, to: number, escaped: boolean): number {
+    const hash = hashBytes(bytes, from, to);
     const length = to - from;
     const mask = this.#slots.length - 1;
+    const slots = this.#slots;
     let slot = (hash ^ (hash >>> 15)) & mask;
-    for (;;) {
-      const entry = this.#slots[slot]!;
+    let tries = 0;
+    for (; tries < longestChain; tries++) {
+      const entry = slots[slot]!;
       if (entry < 0) break;
-      if (this.#hashes[entry] === hash && this.#lengths[entry] === length && this.#same(bytes, from, entry))
-        return this.#ids[entry]!;
+      const at = entry * 4;
+      if (
+        this.#entries[at] === hash &&
+        this.#entries[at + 1] === length &&
+        this.#same(bytes, from, length, this.#entries[at + 2]!)
+      )
+        return this.#entries[at + 3]!;
       slot = (slot + 1) & mask;
     }
     const id = this.#strings.add(decodeJsonString(bytes, from, to, escaped));
-    this.#slots[slot] = this.#count++;
-    this.#hashes.push(hash);
-    this.#lengths.push(length);
-    this.#ids.push(id);
+    // A file made to collide, or full of names that never come back, is served by the table of strings alone.
+    if (tries === longestChain || this.#used + length > mostBytes) return id;
+    slots[slot] = this.#count;
+    this.#addEntry(hash, length, id);
     this.#keep(bytes, from, to);
-    if (this.#count * 2 > this.#slots.length) this.#grow();
+    if (this.#count * 2 > slots.length) this.#grow();
     return id;
   }
 
-  #same(bytes: Uint8Array, from: number, entry: number): boolean {
+  #same(bytes: Uint8Array, from: number, length: number, offset: number): boolean {
     const arena = this.#arena;
-    const offset = this.#offsets[entry]!;
-    for (let i = this.#lengths[entry]! - 1; i >= 0; i--) if (arena[offset + i] !== bytes[from + i]) return false;
+    for (let i = 0; i < length; i++) if (arena[offset + i] !== bytes[from + i]) return false;
     return true;
+  }
+
+  #addEntry(hash: number, length: number, id: number): void {
+    const at = this.#count * 4;
+    if (at === this.#entries.length) {
+      const larger = new Int32Array(at * 2);
+      larger.set(this.#entries);
+      this.#entries = larger;
+    }
+    this.#entries[at] = hash;
+    this.#entries[at + 1] = length;
+    this.#entries[at + 2] = this.#used;
+    this.#entries[at + 3] = id;
+    this.#count++;
   }
 
   #keep(bytes: Uint8Array, from: number, to: number): void {
@@ -57,7 +80,6 @@ export class ByteInterner {
       this.#arena = larger;
     }
     this.#arena.set(bytes.subarray(from, to), this.#used);
-    this.#offsets.push(this.#used);
     this.#used += length;
   }
 
@@ -65,7 +87,7 @@ export class ByteInterner {
     const slots = new Int32Array(this.#slots.length * 2).fill(-1);
     const mask = slots.length - 1;
     for (let entry = 0; entry < this.#count; entry++) {
-      const hash = this.#hashes[entry]!;
+      const hash = this.#entries[entry * 4]!;
       let slot = (hash ^ (hash >>> 15)) & mask;
       while (slots[slot]! >= 0) slot = (slot + 1) & mask;
       slots[slot] = entry;
@@ -74,10 +96,13 @@ export class ByteInterner {
   }
 }
 
-/** The rolling hash that scanners work out while they look for the end of a string. */
+/** A hash of a name from its length and up to sixteen of its bytes; names of real traces differ there. */
 export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
-  let hash = 0;
-  for (let i = from; i < to; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  const length = to - from;
+  const step = (length >> 3) + 1;
+  let hash = length;
+  for (let i = from; i < to; i += step) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  for (let i = Math.max(from, to - 6); i < to; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
   return hash;
 }
 

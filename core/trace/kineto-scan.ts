@@ -45,21 +45,48 @@ export interface KinetoSink {
 
 /** Arguments by name: numbers in `values` (NaN where missing), texts in `texts` (-1 where missing). */
 export class ArgumentFields {
-  readonly slots: ReadonlyMap<number, number>;
-  readonly names: readonly Uint8Array[];
+  readonly #names: readonly Uint8Array[];
+  /** Open addressing over the hashes of the names; -1: free. */
+  readonly #slots = new Int8Array(64).fill(-1);
   readonly values: Float64Array;
   readonly texts: Int32Array;
 
   constructor(names: readonly string[]) {
-    this.names = names.map((name) => Uint8Array.from(name, (c) => c.charCodeAt(0)));
-    this.slots = new Map(this.names.map((bytes, slot) => [hashBytes(bytes, 0, bytes.length), slot]));
+    this.#names = names.map((name) => Uint8Array.from(name, (c) => c.charCodeAt(0)));
+    for (const [slot, name] of this.#names.entries()) {
+      let at = place(hashBytes(name, 0, name.length));
+      while (this.#slots[at]! >= 0) at = (at + 1) & 63;
+      this.#slots[at] = slot;
+    }
     this.values = new Float64Array(names.length);
     this.texts = new Int32Array(names.length);
   }
+
+  /** The slot of the name in bytes `from`..`to`, -1 if it is not asked for. */
+  slot(bytes: Uint8Array, from: number, to: number): number {
+    let at = place(hashBytes(bytes, from, to));
+    for (;;) {
+      const slot = this.#slots[at]!;
+      if (slot < 0) return -1;
+      const name = this.#names[slot]!;
+      if (name.length === to - from) {
+        let i = 0;
+        while (i < name.length && name[i] === bytes[from + i]) i++;
+        if (i === name.length) return slot;
+      }
+      at = (at + 1) & 63;
+    }
+  }
+}
+
+function place(hash: number): number {
+  return (hash ^ (hash >>> 9)) & 63;
 }
 
 const incomplete = -1;
 const broken = -2;
+/** The bytes are not laid out as Kineto's writer does it. */
+const otherLayout = -3;
 
 /** An event or a value of the outer object that is longer than this is taken for broken. */
 const longestEvent = 64 << 20;
@@ -80,13 +107,17 @@ export class KinetoScanner implements ScannedEvent {
   readonly #sink: KinetoSink;
   readonly #interner: ByteInterner;
 
-  // The window: bytes 0..limit of `#bytes` are the bytes from `#base` of the file; what follows the limit is not looked at.
-  #bytes: Uint8Array = new Uint8Array(1 << 16);
+  // The window: `#bytes` begin at byte `#base` of the file; `#at` is how far they are read.
+  #bytes: Uint8Array = new Uint8Array(0);
   #limit = 0;
   #base = 0;
   #at = 0;
-  /** Do not try again before the window holds so many bytes: what failed for want of bytes is long. */
+  /** What of the pieces so far is not read yet: the beginning of something that is not whole. */
+  #rest: Uint8Array[] = [];
+  #restLength = 0;
   #wanted = 0;
+  /** How many bytes were pushed. */
+  #length = 0;
   #state: State = 'start';
   #bare = false;
   #last = false;
@@ -109,11 +140,15 @@ export class KinetoScanner implements ScannedEvent {
   #argumentsTo = -1;
 
   // Results of #string and #number.
-  #hash = 0;
   #escaped = false;
   #whole = 0;
   #fraction = 0;
   #negative = false;
+
+  #lastCategory = -1;
+  #lastCategoryBytes: Uint8Array = new Uint8Array(0);
+  /** Whether the arguments of events of the last category may be passed over. */
+  #lastSkips = false;
 
   #fast = true;
   #fastUsed = false;
@@ -131,7 +166,7 @@ export class KinetoScanner implements ScannedEvent {
   }
 
   get length(): number {
-    return this.#base + this.#limit;
+    return this.#length;
   }
 
   /** Whether the outer object or array was closed. */
@@ -139,32 +174,76 @@ export class KinetoScanner implements ScannedEvent {
     return this.#state === 'end';
   }
 
+  /** `piece` is not kept past the call. */
   push(piece: Uint8Array): void {
-    if (this.#state === 'end') {
-      this.#base += piece.length;
+    const base = this.#length;
+    this.#length += piece.length;
+    if (this.#state === 'end') return;
+    if (this.#restLength === 0) {
+      this.#scanWindow(piece, base, 0);
+      this.#keepRest();
       return;
     }
-    const rest = this.#limit - this.#at;
-    if (rest + piece.length > this.#bytes.length) {
-      const larger = new Uint8Array(Math.max((rest + piece.length) * 1.25, this.#bytes.length));
-      larger.set(this.#bytes.subarray(this.#at, this.#limit));
-      this.#bytes = larger;
-    } else if (this.#at > 0) this.#bytes.copyWithin(0, this.#at, this.#limit);
-    this.#base += this.#at;
-    this.#at = 0;
-    this.#bytes.set(piece, rest);
-    this.#limit = rest + piece.length;
-    if (this.#limit < this.#wanted) return;
-    this.#wanted = 0;
-    this.#scan();
-    if (this.#limit - this.#at > piece.length / 2) this.#wanted = (this.#limit - this.#at) * 2;
+    if (this.#restLength + piece.length < this.#wanted) {
+      this.#keep(piece.slice());
+      return;
+    }
+    // What is not whole yet goes on in this piece: read over the seam first, then on in the piece itself.
+    const seam = this.#restLength;
+    const start = base - seam;
+    const reach = Math.min(piece.length, Math.max(4096, seam));
+    this.#keep(piece.subarray(0, reach));
+    this.#scanWindow(this.#joinRest(), start, 0);
+    if (this.#at >= seam) this.#scanWindow(piece, base, this.#at - seam);
+    else if (reach < piece.length) {
+      const at = this.#at;
+      this.#keep(piece.subarray(reach));
+      this.#scanWindow(this.#joinRest(), start, at);
+    }
+    this.#keepRest();
   }
 
   /** Call at the end of the input; a last event that is not whole is told. */
   finish(): void {
     this.#last = true;
-    this.#wanted = 0;
+    const rest = this.#joinRest();
+    this.#scanWindow(rest, this.#length - rest.length, 0);
+  }
+
+  #scanWindow(bytes: Uint8Array, base: number, at: number): void {
+    this.#bytes = bytes;
+    this.#limit = bytes.length;
+    this.#base = base;
+    this.#at = at;
     this.#scan();
+  }
+
+  #keepRest(): void {
+    const rest = this.#bytes.slice(this.#at, this.#limit);
+    this.#bytes = rest;
+    this.#base += this.#at;
+    this.#at = 0;
+    this.#limit = rest.length;
+    this.#rest = rest.length > 0 ? [rest] : [];
+    this.#restLength = rest.length;
+    // What is long and not whole is not tried again before there is twice as much of it.
+    this.#wanted = rest.length > 1 << 16 ? rest.length * 2 : 0;
+  }
+
+  #keep(part: Uint8Array): void {
+    this.#rest.push(part);
+    this.#restLength += part.length;
+  }
+
+  #joinRest(): Uint8Array {
+    if (this.#rest.length === 1) return this.#rest[0]!;
+    const joined = new Uint8Array(this.#restLength);
+    let at = 0;
+    for (const part of this.#rest) {
+      joined.set(part, at);
+      at += part.length;
+    }
+    return joined;
   }
 
   #scan(): void {
@@ -288,7 +367,8 @@ export class KinetoScanner implements ScannedEvent {
         this.#state = this.#bare ? 'end' : 'outer';
         return true;
       }
-      let end = c === openBrace ? this.#event(i) : broken;
+      let end = c === openBrace ? (this.#fast ? this.#kinetoEvent(i) : otherLayout) : broken;
+      if (end === otherLayout) end = this.#event(i);
       if (end < 0 && this.#fastUsed) {
         // The quick way over arguments counts on the layout of Kineto's writer; another writer gets a second look, and
         // after some of these the quick way is not tried any more.
@@ -362,6 +442,124 @@ export class KinetoScanner implements ScannedEvent {
     }
   }
 
+  /**
+   * The quick way over an event, for the layout of Kineto's own writer; `otherLayout` where it is anything else, which
+   * says nothing of whether it is right.
+   *
+   *     {
+   *       "ph": "X", "cat": "cpu_op", "name": "aten::mul", "pid": 1, "tid": 1,
+   *       "ts": 5113717237449.288, "dur": 174.852,
+   *       "args": {
+   *         "External id": 1025, "Ev Idx": 0
+   *       }
+   *     }
+   */
+  #kinetoEvent(start: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    this.#fastUsed = false;
+    if (start + 64 > limit || !matches(bytes, start, layout.phase) || bytes[start + 14] !== quote) return otherLayout;
+    const phase = bytes[start + 13]!;
+    if (phase === 115 || phase === 102) {
+      // Flow arrows are of no use here: what they join is joined by correlation.
+      this.phase = phase;
+      this.category = -1;
+      return this.#eventEnd(start + 16);
+    }
+    if (phase !== 88 || !matches(bytes, start + 15, layout.category)) return otherLayout;
+    let from = start + 25;
+    let to = from + this.#lastCategoryBytes.length;
+    let category = this.#lastCategory;
+    if (bytes[to] !== quote || !matches(bytes, from, this.#lastCategoryBytes)) {
+      to = this.#string(from);
+      if (to < 0) return otherLayout;
+      category = this.#interner.intern(bytes, from, to, this.#escaped);
+      this.#lastCategory = category;
+      this.#lastCategoryBytes = bytes.slice(from, to);
+      this.#lastSkips = this.#sink.skipsArguments(category);
+    }
+    if (to + 64 > limit || !matches(bytes, to + 1, layout.name)) return otherLayout;
+    from = to + 12;
+    to = this.#string(from);
+    if (to < 0 || to + 128 > limit || !matches(bytes, to + 1, layout.pid)) return otherLayout;
+    const nameEscaped = this.#escaped;
+    const nameEnd = to;
+
+    let i = to + 10;
+    let c = bytes[i]!;
+    let pid = 0;
+    while (c >= 48 && c <= 57) {
+      pid = pid * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    if (i === to + 10 || !matches(bytes, i, layout.tid)) return otherLayout;
+    i += 9;
+    let digits = i;
+    let tid = 0;
+    c = bytes[i]!;
+    while (c >= 48 && c <= 57) {
+      tid = tid * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    if (i === digits || !matches(bytes, i, layout.time)) return otherLayout;
+    i += 12;
+    digits = i;
+    let microseconds = 0;
+    c = bytes[i]!;
+    while (c >= 48 && c <= 57) {
+      microseconds = microseconds * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    // Three decimals in the newer files, none in the older.
+    let nanoseconds = 0;
+    if (c === 46) {
+      nanoseconds = (bytes[i + 1]! - 48) * 100 + (bytes[i + 2]! - 48) * 10 + (bytes[i + 3]! - 48);
+      i += 4;
+      if (!(nanoseconds >= 0 && nanoseconds <= 999)) return otherLayout;
+    }
+    if (i === digits || !matches(bytes, i, layout.duration)) return otherLayout;
+    i += 9;
+    digits = i;
+    let duration = 0;
+    c = bytes[i]!;
+    while (c >= 48 && c <= 57) {
+      duration = duration * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    duration *= 1000;
+    if (c === 46) {
+      const fraction = (bytes[i + 1]! - 48) * 100 + (bytes[i + 2]! - 48) * 10 + (bytes[i + 3]! - 48);
+      i += 4;
+      if (!(fraction >= 0 && fraction <= 999)) return otherLayout;
+      duration += fraction;
+    }
+    if (i === digits || i + 16 > limit) return otherLayout;
+
+    this.#argumentsFrom = -1;
+    if (matches(bytes, i, layout.arguments)) {
+      this.#argumentsFrom = i + 14;
+      i = this.#lastSkips ? this.#argumentsEnd(i + 14) : this.#skip(i + 14);
+      if (i < 0) return i;
+      this.#argumentsTo = i;
+    }
+    if (i + 4 > limit) return incomplete;
+    if (bytes[i] !== 10 || bytes[i + 1] !== 32 || bytes[i + 2] !== 32 || bytes[i + 3] !== closeBrace)
+      return otherLayout;
+
+    this.phase = phase;
+    this.category = category;
+    this.name = this.#interner.intern(bytes, from, nameEnd, nameEscaped);
+    this.pid = pid;
+    this.tid = tid;
+    this.pidIsText = false;
+    this.tidIsText = false;
+    this.hasTime = true;
+    this.microseconds = microseconds;
+    this.nanoseconds = nanoseconds;
+    this.duration = duration;
+    return i + 4;
+  }
+
   #event(start: number): number {
     const bytes = this.#bytes;
     const limit = this.#limit;
@@ -375,7 +573,6 @@ export class KinetoScanner implements ScannedEvent {
     this.hasTime = false;
     this.duration = -1;
     this.#argumentsFrom = -1;
-    this.#fastUsed = false;
     let i = start + 1;
     for (;;) {
       let c = bytes[i]!;
@@ -427,30 +624,23 @@ export class KinetoScanner implements ScannedEvent {
             this.phase = bytes[at + 1]!;
             break;
           case keyCategory:
-            this.category = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            this.category = this.#interner.intern(bytes, at + 1, end, this.#escaped);
             break;
           case keyName:
-            this.name = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            this.name = this.#interner.intern(bytes, at + 1, end, this.#escaped);
             break;
           case keyPid:
-            this.pid = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            this.pid = this.#interner.intern(bytes, at + 1, end, this.#escaped);
             this.pidIsText = true;
             break;
           case keyTid:
-            this.tid = this.#interner.intern(bytes, at + 1, end, this.#hash, this.#escaped);
+            this.tid = this.#interner.intern(bytes, at + 1, end, this.#escaped);
             this.tidIsText = true;
             break;
         }
         i = end + 1;
       } else if (c === openBrace || c === openBracket) {
-        const end =
-          key === keyArguments &&
-          this.#fast &&
-          bytes[at + 1] === 10 &&
-          this.category >= 0 &&
-          this.#sink.skipsArguments(this.category)
-            ? this.#skipLines(at)
-            : this.#skip(at);
+        const end = this.#skip(at);
         if (end < 0) return end;
         if (key === keyArguments) {
           this.#argumentsFrom = at;
@@ -502,19 +692,18 @@ export class KinetoScanner implements ScannedEvent {
       const from = i + 1;
       const end = this.#string(from);
       if (end < 0 || end >= to) return;
-      let slot = fields.slots.get(this.#hash);
-      if (slot !== undefined && fields.names[slot]!.length !== end - from) slot = undefined;
+      const slot = fields.slot(bytes, from, end);
       i = this.#space(end + 1);
       if (bytes[i] !== colon) return;
       i = this.#space(i + 1);
       const first = bytes[i]!;
-      if (slot === undefined || first === openBrace || first === openBracket) {
+      if (slot < 0 || first === openBrace || first === openBracket) {
         i = this.#skip(i);
         if (i < 0) return;
       } else if (first === quote) {
         const last = this.#string(i + 1);
         if (last < 0) return;
-        fields.texts[slot] = this.#interner.intern(bytes, i + 1, last, this.#hash, this.#escaped);
+        fields.texts[slot] = this.#interner.intern(bytes, i + 1, last, this.#escaped);
         i = last + 1;
       } else {
         const isNumber = first === 45 || (first >= 48 && first <= 57);
@@ -535,22 +724,14 @@ export class KinetoScanner implements ScannedEvent {
   #string(i: number): number {
     const bytes = this.#bytes;
     const limit = this.#limit;
-    let hash = 0;
-    let escaped = false;
+    this.#escaped = false;
     while (i < limit) {
       const c = bytes[i]!;
-      if (c === quote) {
-        this.#hash = hash;
-        this.#escaped = escaped;
-        return i;
-      }
+      if (c === quote) return i;
       if (c === backslash) {
-        escaped = true;
-        hash = (Math.imul(hash, 31) + c) | 0;
+        this.#escaped = true;
         i++;
-        if (i >= limit) return incomplete;
       }
-      hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
       i++;
     }
     return incomplete;
@@ -636,26 +817,71 @@ export class KinetoScanner implements ScannedEvent {
   }
 
   /**
-   * Past arguments that stand on lines of their own, as Kineto writes them: a line break cannot stand inside a JSON
-   * string, so the first line that begins with four spaces and a brace closes them.
+   * Past the first line that is four spaces and a closing brace. A line break cannot stand inside a JSON string, so in
+   * Kineto's layout that line closes the arguments. Looks at every seventh byte or so, as Horspool's search does.
    */
-  #skipLines(i: number): number {
+  #argumentsEnd(i: number): number {
     const bytes = this.#bytes;
     const limit = this.#limit;
     this.#fastUsed = true;
-    for (;;) {
-      i = bytes.indexOf(10, i + 1);
-      if (i < 0 || i + 6 >= limit) return incomplete;
-      if (
-        bytes[i + 5] === closeBrace &&
-        bytes[i + 4] === 32 &&
-        bytes[i + 3] === 32 &&
-        bytes[i + 2] === 32 &&
-        bytes[i + 1] === 32
-      )
-        return i + 6;
+    i += 6;
+    while (i < limit) {
+      const c = bytes[i]!;
+      if (c === 10) {
+        if (
+          bytes[i - 1] === closeBrace &&
+          bytes[i - 2] === 32 &&
+          bytes[i - 3] === 32 &&
+          bytes[i - 4] === 32 &&
+          bytes[i - 5] === 32 &&
+          bytes[i - 6] === 10
+        )
+          return i;
+        i += 6;
+      } else if (c === 32) i += 2;
+      else if (c === closeBrace) i++;
+      else i += 7;
     }
+    return incomplete;
   }
+
+  /** Past the first line that begins with two spaces and a closing brace, in the same way. */
+  #eventEnd(i: number): number {
+    const bytes = this.#bytes;
+    const limit = this.#limit;
+    this.#fastUsed = true;
+    i += 3;
+    while (i < limit) {
+      const c = bytes[i]!;
+      if (c === closeBrace) {
+        if (bytes[i - 1] === 32 && bytes[i - 2] === 32 && bytes[i - 3] === 10) return i + 1;
+        i += 4;
+      } else if (c === 32) i++;
+      else if (c === 10) i += 3;
+      else i += 4;
+    }
+    return incomplete;
+  }
+}
+
+const layout = {
+  phase: toBytes('{\n    "ph": "'),
+  category: toBytes(', "cat": "'),
+  name: toBytes(', "name": "'),
+  pid: toBytes(', "pid": '),
+  tid: toBytes(', "tid": '),
+  time: toBytes(',\n    "ts": '),
+  duration: toBytes(', "dur": '),
+  arguments: toBytes(',\n    "args": {'),
+} as const;
+
+function toBytes(text: string): Uint8Array {
+  return Uint8Array.from(text, (c) => c.charCodeAt(0));
+}
+
+function matches(bytes: Uint8Array, at: number, pattern: Uint8Array): boolean {
+  for (let i = 0; i < pattern.length; i++) if (bytes[at + i] !== pattern[i]) return false;
+  return true;
 }
 
 const keyPhase = 1;
