@@ -1,0 +1,109 @@
+/**
+ * The preview: a function of the source on the built-in executor, as a trace in the own format. Of the paths that were
+ * followed it takes the one that shows most: most hazards, then most steps.
+ */
+import { LineMap } from './base/text.ts';
+import type { SourceFile } from './checkSource.ts';
+import { execute, type Frame } from './execute/execute.ts';
+import { findHazards } from './hazards/find.ts';
+import { lower } from './lower/lower.ts';
+import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
+import type { Module } from './python/ast.ts';
+import type { PythonParser } from './python/parse.ts';
+
+export interface Preview {
+  /** The text of a `.raceline` file. */
+  readonly raceline: string;
+  /** The entry that ran, and all that there are. */
+  readonly entry: string;
+  readonly entries: readonly string[];
+}
+
+const producer = 'raceline 0.1.0';
+
+/** Without a name the entry with most hazards is taken. Throws with what to do where there is nothing to run. */
+export function preview(parser: PythonParser, files: readonly SourceFile[], name: string | undefined): Preview {
+  const entries = lower(files.map(({ file, text }) => parser.parse(file, text)));
+  const names = entries.map((entry) => entry.name);
+  const wanted = name === undefined ? entries : entries.filter((entry) => entry.name === name);
+  let best: Choice | undefined;
+  for (const entry of wanted) {
+    const choice = choosePath(entry);
+    if (choice && (!best || showsMore(choice, best))) best = choice;
+  }
+  if (!best) {
+    if (name !== undefined && wanted.length === 0)
+      throw new Error(
+        names.length
+          ? `there is no “${name}” to run; there is: ${names.join(', ')}`
+          : `there is no “${name}” to run: no function of the file uses streams`,
+      );
+    throw new Error('there is nothing to run: no function of the file uses streams');
+  }
+  return { raceline: previewPath(best.path), entry: best.entry.name, entries: names };
+}
+
+/** One entry, by the path that shows most; undefined if it does nothing on a device. */
+export function previewEntry(entry: LoweredEntry): string | undefined {
+  const choice = choosePath(entry);
+  return choice && previewPath(choice.path);
+}
+
+/** One path as a run. */
+export function previewPath(path: LoweredPath): string {
+  const lines = new Map<Module, LineMap>();
+  const places = new Map<number, readonly Frame[]>();
+  const { origins, steps } = path.program;
+  return execute(path.program, {
+    producer,
+    placeOf: (step) => {
+      const origin = steps[step]!.origin;
+      let frames = places.get(origin);
+      if (!frames) {
+        frames = framesOf(origins[origin], path, lines);
+        places.set(origin, frames);
+      }
+      return frames;
+    },
+  });
+}
+
+interface Choice {
+  readonly entry: LoweredEntry;
+  readonly path: LoweredPath;
+  readonly hazards: number;
+  readonly steps: number;
+}
+
+function choosePath(entry: LoweredEntry): Choice | undefined {
+  let best: Choice | undefined;
+  for (const path of entry.paths) {
+    const { steps } = path.program;
+    if (!steps.some((step) => step.kind === 'launch' || step.kind === 'replay')) continue;
+    const choice = { entry, path, hazards: findHazards(path.program).length, steps: steps.length };
+    if (!best || showsMore(choice, best)) best = choice;
+  }
+  return best;
+}
+
+function showsMore(a: Choice, b: Choice): boolean {
+  return a.hazards !== b.hazards ? a.hazards > b.hazards : a.steps > b.steps;
+}
+
+function framesOf(
+  origin: LoweredPath['program']['origins'][number] | undefined,
+  path: LoweredPath,
+  lines: Map<Module, LineMap>,
+): readonly Frame[] {
+  if (origin?.kind !== 'source') return [];
+  return origin.frames.flatMap(({ activation, file, start }) => {
+    const running = path.activations[activation];
+    if (!running) return [];
+    let map = lines.get(running.module);
+    if (!map) {
+      map = new LineMap(running.module.text);
+      lines.set(running.module, map);
+    }
+    return [{ file, line: map.position(start).line + 1, function: running.function?.name ?? '<module>' }];
+  });
+}
