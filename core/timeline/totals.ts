@@ -124,7 +124,9 @@ export function takeTotals(totals: Totals, view: View, columns: number): TotalsP
     picture.allocated[x] = highest(totals.allocated, totals.peaks[0], from, to);
     picture.both[x] = highestSum(totals, from, to);
     if (totals.reserved.length) picture.reserved[x] = highest(totals.reserved, totals.peaks[2], from, to);
+    // A change at the very border is the next column's: what was before it lasts no longer.
     from = to;
+    while (from + 1 < totals.length && totals.time[from + 1]! <= end) from++;
   }
   return picture;
 }
