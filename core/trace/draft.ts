@@ -123,9 +123,21 @@ export class SiteRows {
   readonly function = int32();
   readonly parent = int32();
   readonly #ids = new Map<string, number>();
+  readonly #user = new Set<number>();
 
   get length(): number {
     return this.file.length;
+  }
+
+  /** Says that the site is the user's own code, not a package's. */
+  markUser(site: number): void {
+    this.#user.add(site);
+  }
+
+  /** The innermost site of the user's own code from this one outwards; where there is none, the site itself. */
+  userSite(site: number): number {
+    for (let at = site; at >= 0; at = this.parent.get(at)) if (this.#user.has(at)) return at;
+    return site;
   }
 
   /** The site of this frame called from `parent`; the same frame from the same caller is one site. */

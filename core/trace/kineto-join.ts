@@ -48,7 +48,7 @@ export function joinKineto(rows: KinetoRows, earliest: number): void {
     draft.programThreads.push({ name: 'host' });
   }
   makeBlocks(rows, memoryOrder, memory);
-  makeSteps(rows, callOf, sites);
+  makeSteps(rows, callOf);
   workOutMarkTimes(draft);
 }
 
@@ -58,18 +58,9 @@ class Sites {
   readonly #rows: KinetoRows;
   readonly #frames = new Map<number, PythonFrame | undefined>();
   readonly #siteOf = new Map<number, number>();
-  /** By site: whether it is the user's code. */
-  readonly #isUser: boolean[] = [];
 
   constructor(rows: KinetoRows) {
     this.#rows = rows;
-  }
-
-  /** The innermost site of the user's own code; else the site itself. */
-  userSite(site: number): number {
-    const { parent } = this.#rows.draft.sites;
-    for (let at = site; at >= 0; at = parent.get(at)) if (this.#isUser[at]) return at;
-    return site;
   }
 
   /** Gives every host row its site, and tells site and operator of each memory row. */
@@ -148,7 +139,7 @@ class Sites {
     let site = parent;
     if (frame && frame.owner !== 'hidden') {
       site = sites.add(strings.add(frame.file), frame.line, strings.add(frame.function), parent);
-      this.#isUser[site] = frame.owner === 'user';
+      if (frame.owner === 'user') sites.markUser(site);
     }
     this.#siteOf.set(key, site);
     return site;
@@ -206,7 +197,7 @@ function makeBlocks(
 
 // Steps.
 
-function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>, sites: Sites): void {
+function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void {
   const { draft, syncs, events } = rows;
   const { device, host, strings } = draft;
   const names = new CallNames(strings.list);
@@ -286,7 +277,7 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>, sites:
     const thread = call >= 0 ? host.thread.get(call) : 0;
     const site = call >= 0 ? host.site.get(call) : -1;
     const fileRow = call >= 0 ? rows.hostRow.get(call) : row >= 0 && kind !== 'launch' ? syncs.row.get(row) : -1;
-    const origin = () => draft.origin(fileRow, sites.userSite(site));
+    const origin = () => draft.origin(fileRow, draft.sites.userSite(site));
     switch (kind) {
       case 'launch': {
         const slices = launches[row]!;

@@ -117,8 +117,8 @@ export class RacelineWriter {
     this.#step('alloc', step, { b, addr, size, st, mem, name: this.#named(step.name) });
   }
 
-  free(step: StepFields & { readonly b: number }): void {
-    this.#step('free', step, { b: step.b });
+  free(step: StepFields & { readonly b: number; readonly how?: 'statement' | 'scope' }): void {
+    this.#step('free', step, { b: step.b, how: step.how });
   }
 
   reusable(b: number, t: number): void {

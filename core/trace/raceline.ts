@@ -39,7 +39,7 @@ const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   thread: ['id', 'tid', 'pid', 'name'],
   block: ['b', 'addr', 'size', 'st', 'name', 'mem'],
   alloc: ['n', 't', 'd', 'th', 's', 'b', 'addr', 'size', 'st', 'name', 'mem'],
-  free: ['n', 't', 'd', 'th', 's', 'b'],
+  free: ['n', 't', 'd', 'th', 's', 'b', 'how'],
   reusable: ['b', 't'],
   recordStream: ['n', 't', 'd', 'th', 's', 'b', 'st'],
   op: ['n', 't', 'd', 'th', 's', 'st', 'name', 'acc', 'blind', 'copy'],
@@ -524,7 +524,8 @@ export class RacelineReader implements FormatReader {
           return undefined;
         }
         this.#released.add(block);
-        return { kind: 'release', thread, origin: makeOrigin(), block };
+        const how = row.how === 'statement' || row.how === 'scope' ? row.how : undefined;
+        return { kind: 'release', thread, origin: makeOrigin(), block, how };
       }
       case 'recordStream': {
         const block = this.#block(row, 'b');

@@ -1,10 +1,437 @@
+/**
+ * Reads snapshots of the CUDA caching allocator (torch.cuda.memory._dump_snapshot), of torch 2.1 and newer: block lives
+ * with their stacks, and bytes over time. A block lives from its allocation to its release; it is reusable only when the
+ * allocator completes the release. A gap between the two is a block that record_stream holds back.
+ *
+ *     alloc ──── in use ──── free_requested ░░ held back ░░ free_completed
+ */
+import type { MemoryKind } from '../program/program.ts';
+import { annotationSlice, TraceDraft } from './draft.ts';
+import { TraceError } from './error.ts';
+import { type PickleValue, readPickle } from './pickle.ts';
+import { ownerOf } from './python-frames.ts';
 import type { FormatReader } from './reader.ts';
 import type { Trace } from './trace.ts';
-import { TraceError } from './error.ts';
+
+type Dictionary = ReadonlyMap<PickleValue, PickleValue>;
+
+/** A snapshot larger than this is not held in memory whole. */
+const longestSnapshot = 2 ** 31 - 1;
+
+/** Entry of `device_traces`, in the order of time over all devices. */
+interface Entry {
+  readonly device: number;
+  readonly memory: MemoryKind;
+  readonly entry: Dictionary;
+  /** Unix microseconds, or the place in the list where the file has no times. */
+  readonly time: number;
+  /** The release and its completion are one: nothing held the block. */
+  readonly completedAtOnce: boolean;
+}
 
 export class SnapshotReader implements FormatReader {
-  push(_bytes: Uint8Array): void {}
-  finish(): Trace {
-    throw new TraceError('Allocator snapshots cannot be read yet.');
+  #parts: Uint8Array[] = [];
+  #length = 0;
+  readonly #draft = new TraceDraft();
+  readonly #streams = new Map<string, number>();
+  readonly #siteOf = new Map<PickleValue, number>();
+  /** Live blocks by memory, device and address. */
+  readonly #live = new Map<string, number>();
+  #start = 0;
+  #hasTimes = true;
+  #older = 0;
+
+  push(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    if (this.#length > longestSnapshot)
+      throw new TraceError('The snapshot is larger than 2 GB. Record it with a smaller max_entries.', this.#length);
+    this.#parts.push(bytes.slice());
   }
+
+  finish(cut?: string): Trace {
+    const bytes = new Uint8Array(this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    this.#parts = [];
+    if (cut)
+      throw new TraceError(`${cut} A snapshot cannot be read in part: its last bytes say what it holds.`, this.#length);
+    return this.#read(readPickle(bytes));
+  }
+
+  #read(top: PickleValue): Trace {
+    const draft = this.#draft;
+    // Before torch 2.0 the snapshot was the list of segments itself.
+    const root: Dictionary = Array.isArray(top)
+      ? new Map<PickleValue, PickleValue>([['segments', top]])
+      : asDictionary(top);
+    if (!root.has('segments') && !root.has('device_traces'))
+      throw new TraceError(
+        'The pickle holds plain data, but no allocator snapshot: it has neither “segments” nor “device_traces”. Write one with torch.cuda.memory._dump_snapshot("snapshot.pickle").',
+        0,
+      );
+    const entries = this.#entries(root);
+    const annotations = asList(root.get('external_annotations')).map(asDictionary);
+    const times = [...entries.map((entry) => entry.time), ...annotations.map((entry) => integer(entry.get('time_us')))];
+    this.#start = times.reduce((least, time) => (time >= 0 && time < least ? time : least), Number.POSITIVE_INFINITY);
+    if (!Number.isFinite(this.#start)) this.#start = 0;
+
+    draft.threads.push({ name: 'host', pid: -1, tid: -1 });
+    draft.programThreads.push({ name: 'host' });
+    const segments = asList(root.get('segments')).map(asDictionary);
+    const totals = this.#totalsBefore(segments, entries);
+    for (const [row, entry] of entries.entries()) this.#entry(entry, row, totals);
+    this.#ghosts(segments, 'device');
+    this.#ghosts(asList(root.get('host_segments')).map(asDictionary), 'pinned');
+    this.#annotations(annotations);
+    this.#tellLimits(root, entries);
+    return draft.finish({
+      format: 'snapshot',
+      producer: 'torch.cuda.memory snapshot',
+      clock: 'gpu',
+      unixStart: this.#hasTimes && this.#start > 0 ? String(BigInt(Math.floor(this.#start)) * 1000n) : undefined,
+    });
+  }
+
+  /** All entries of all devices in order of time. */
+  #entries(root: Dictionary): Entry[] {
+    const result: Entry[] = [];
+    const take = (lists: PickleValue | undefined, memory: MemoryKind) => {
+      for (const [device, list] of asList(lists).entries()) {
+        const entries = asList(list).map(asDictionary);
+        let time = 0;
+        for (const [i, entry] of entries.entries()) {
+          const stamp = integer(entry.get('time_us'));
+          if (stamp < 0) this.#hasTimes = false;
+          // Entries of a device stand in order; a clock that was set back must not tear them apart.
+          time = Math.max(time, stamp < 0 ? i : stamp);
+          const next = entries[i + 1];
+          const completedAtOnce =
+            entry.get('action') === 'free_requested' &&
+            next?.get('action') === 'free_completed' &&
+            next.get('addr') === entry.get('addr');
+          result.push({ device, memory, entry, time, completedAtOnce });
+        }
+      }
+    };
+    take(root.get('device_traces'), 'device');
+    take(root.get('host_traces'), 'pinned');
+    return result.sort((a, b) => a.time - b.time);
+  }
+
+  /** Bytes reserved and allocated before the first entry: what the end state says, less what the entries changed. */
+  #totalsBefore(segments: readonly Dictionary[], entries: readonly Entry[]): Totals {
+    const totals = new Totals();
+    for (const segment of segments) {
+      const total = totals.of(Math.max(0, integer(segment.get('device'))));
+      total.reserved += Math.max(0, integer(segment.get('total_size')));
+      const { addresses } = blocksOf(segment);
+      for (const { block } of addresses)
+        if (block.get('state') === 'active_allocated')
+          total.allocated += Math.max(
+            0,
+            integer(block.get('requested_size')),
+            block.has('requested_size') ? 0 : integer(block.get('size')),
+          );
+    }
+    const known = segments.length > 0;
+    for (const { device, memory, entry } of entries) {
+      if (memory !== 'device') continue;
+      const total = totals.of(device);
+      const size = Math.max(0, integer(entry.get('size')));
+      total.reserved -= size * (reservedSign[String(entry.get('action'))] ?? 0);
+      total.allocated -= size * (allocatedSign[String(entry.get('action'))] ?? 0);
+    }
+    for (const total of totals.all()) {
+      total.allocated = known ? Math.max(0, total.allocated) : 0;
+      total.reserved = known ? Math.max(0, total.reserved) : 0;
+    }
+    return totals;
+  }
+
+  #entry({ device, memory, entry, time: microseconds, completedAtOnce }: Entry, row: number, totals: Totals): void {
+    const draft = this.#draft;
+    const { blocks } = draft;
+    const action = entry.get('action');
+    const time = (microseconds - this.#start) * 1000;
+    const address = integer(entry.get('addr'));
+    const size = Math.max(0, integer(entry.get('size')));
+    const key = `${memory} ${device} ${address}`;
+    const total = totals.of(device);
+    switch (action) {
+      case 'alloc': {
+        const site = this.#site(entry.get('frames'));
+        const block = this.#newBlock(entry, device, memory, address, size, time, site);
+        this.#live.set(key, block);
+        const stream = blocks.stream.get(block);
+        draft.pushStep(
+          { kind: 'allocate', thread: 0, origin: draft.origin(row, draft.sites.userSite(site)), block, stream },
+          time,
+        );
+        break;
+      }
+      case 'free_requested': {
+        const site = this.#site(entry.get('frames'));
+        const block = this.#live.get(key) ?? this.#olderBlock(entry, device, memory, address, size, key);
+        blocks.releaseRequested.set(block, time);
+        blocks.releaseSite.set(block, site);
+        draft.pushStep(
+          { kind: 'release', thread: 0, origin: draft.origin(row, draft.sites.userSite(site)), block },
+          time,
+        );
+        break;
+      }
+      case 'free_completed': {
+        const block = this.#live.get(key) ?? this.#olderBlock(entry, device, memory, address, size, key);
+        blocks.reusable.set(block, time);
+        this.#live.delete(key);
+        break;
+      }
+      case 'oom':
+        draft.problems.add(
+          'out of memory',
+          `The allocator ran out of memory: ${size} bytes were asked for, ${Math.max(0, integer(entry.get('device_free')))} were free on device ${device}.`,
+          -1,
+          row,
+        );
+        break;
+    }
+    if (memory !== 'device') return;
+    const name = String(action);
+    const held = !completedAtOnce && action === 'free_requested' ? size : 0;
+    const before = { ...total };
+    total.reserved = Math.max(0, total.reserved + size * (reservedSign[name] ?? 0));
+    total.allocated = Math.max(0, total.allocated + size * (allocatedSign[name] ?? 0));
+    if (held > 0) {
+      total.heldBack += size;
+      totals.held.add(key);
+    } else if (action === 'free_completed' && totals.held.delete(key))
+      total.heldBack = Math.max(0, total.heldBack - size);
+    if (
+      before.reserved !== total.reserved ||
+      before.allocated !== total.allocated ||
+      before.heldBack !== total.heldBack
+    )
+      draft.counters.add(time, device, total.allocated, total.reserved, total.heldBack);
+  }
+
+  #newBlock(
+    entry: Dictionary,
+    device: number,
+    memory: MemoryKind,
+    address: number,
+    size: number,
+    allocated: number,
+    site: number,
+  ): number {
+    const draft = this.#draft;
+    const stream = this.#stream(device, entry.get('stream'));
+    // A label that the program gave with torch._C._cuda_setMemoryMetadata.
+    const label = entry.get('user_metadata');
+    const name = typeof label === 'string' && label !== '' ? draft.strings.add(label) : -1;
+    const block = draft.programBlocks.length;
+    draft.programBlocks.push({
+      name: name >= 0 ? draft.strings.list[name]! : `block 0x${Math.max(0, address).toString(16)}`,
+      memory,
+      evidence: true,
+      size,
+      address,
+      stream,
+    });
+    return draft.pushBlock({ address, size, stream, allocated, name, allocationSite: site, programBlock: block });
+  }
+
+  /** A block that is released, but whose allocation is not in the file: the recording began later, or its ring was full. */
+  #olderBlock(
+    entry: Dictionary,
+    device: number,
+    memory: MemoryKind,
+    address: number,
+    size: number,
+    key: string,
+  ): number {
+    this.#older++;
+    const block = this.#newBlock(entry, device, memory, address, size, -1, -1);
+    this.#live.set(key, block);
+    return block;
+  }
+
+  /** Blocks in use at the end that no entry allocates: older than the recording. */
+  #ghosts(segments: readonly Dictionary[], memory: MemoryKind): void {
+    for (const segment of segments) {
+      const device = Math.max(0, integer(segment.get('device')));
+      for (const { block, address } of blocksOf(segment).addresses) {
+        const state = block.get('state');
+        if (state !== 'active_allocated' && state !== 'active_pending_free' && state !== 'active_awaiting_free')
+          continue;
+        if (this.#live.has(`${memory} ${device} ${address}`)) continue;
+        this.#older++;
+        const size = Math.max(0, integer(block.get('size')));
+        const row = this.#newBlock(segment, device, memory, address, size, -1, this.#site(framesOf(block)));
+        // Its release is older than the recording too; when, is not known.
+        if (state !== 'active_allocated') this.#draft.blocks.releaseRequested.set(row, 0);
+      }
+    }
+  }
+
+  #annotations(annotations: readonly Dictionary[]): void {
+    const open = new Map<string, number[]>();
+    for (const annotation of annotations) {
+      const name = annotation.get('name');
+      const time = integer(annotation.get('time_us'));
+      if (typeof name !== 'string' || time < 0) continue;
+      const key = `${integer(annotation.get('device'))} ${name}`;
+      const starts = open.get(key) ?? [];
+      open.set(key, starts);
+      if (annotation.get('stage') === 'START') starts.push(time);
+      else {
+        const start = starts.pop();
+        if (start === undefined) continue;
+        this.#draft.pushHost(
+          0,
+          (start - this.#start) * 1000,
+          Math.max(0, time - start) * 1000,
+          this.#draft.strings.add(name),
+          annotationSlice,
+          -1,
+        );
+      }
+    }
+  }
+
+  #stream(device: number, value: PickleValue | undefined): number {
+    const handle = value === undefined ? -1n : toBigInt(value);
+    const key = `${device} ${handle}`;
+    const known = this.#streams.get(key);
+    if (known !== undefined) return known;
+    const { streams, programStreams } = this.#draft;
+    const at = streams.length;
+    const isDefault = handle === 0n;
+    const text = handle > 0n ? `0x${handle.toString(16)}` : handle === 0n ? '0x0' : '';
+    const name = isDefault ? 'default' : text ? `stream ${text}` : 'a stream that is not known';
+    streams.push({ name, device, isDefault, number: -1, handle: text, programStream: at });
+    programStreams.push({ name, device, isDefault, ...(text ? { handle: text } : { unknown: true }) });
+    this.#streams.set(key, at);
+    return at;
+  }
+
+  /** Stacks are shared by identity: each list of frames is looked at once. */
+  #site(frames: PickleValue | undefined): number {
+    if (!Array.isArray(frames)) return -1;
+    const known = this.#siteOf.get(frames);
+    if (known !== undefined) return known;
+    const { sites, strings } = this.#draft;
+    let site = -1;
+    // Innermost first in the file; torch's own frames, C++ frames and the standard library are left out.
+    for (let i = frames.length - 1; i >= 0; i--) {
+      const frame = asDictionary(frames[i]!);
+      const file = frame.get('filename');
+      if (typeof file !== 'string') continue;
+      const owner = ownerOf(file);
+      if (owner === 'hidden') continue;
+      const fn = frame.get('name');
+      const line = Math.min(Math.max(0, integer(frame.get('line'))), 0x7fffffff);
+      site = sites.add(strings.add(file), line, strings.add(typeof fn === 'string' ? fn : ''), site);
+      if (owner === 'user') sites.markUser(site);
+    }
+    this.#siteOf.set(frames, site);
+    return site;
+  }
+
+  #tellLimits(root: Dictionary, entries: readonly Entry[]): void {
+    const { limits } = this.#draft;
+    limits.push(
+      'A snapshot knows the allocator alone: kernels, events and waits are not in it, nor which streams use a block. Races cannot be found in this file.',
+    );
+    if (asList(root.get('device_traces')).length === 0 || entries.length === 0)
+      limits.push(
+        'There is no history in the snapshot, only the state at its end: call torch.cuda.memory._record_memory_history() before the part of interest.',
+      );
+    else if (!this.#hasTimes)
+      limits.push(
+        'The entries have no times (torch older than 2.2): they are drawn a microsecond apart, in their order.',
+      );
+    if (this.#older > 0)
+      limits.push(
+        `${this.#older === 1 ? '1 block was' : `${this.#older} blocks were`} allocated before the recording, or before its oldest entry (a full ring drops the oldest: raise max_entries).`,
+      );
+    if (entries.length > 0 && this.#draft.sites.length === 0)
+      limits.push('Stacks are not recorded: call _record_memory_history(stacks="python") to see source lines.');
+  }
+}
+
+/** What an entry does to the totals, as a sign. */
+const reservedSign: Readonly<Record<string, number>> = {
+  segment_alloc: 1,
+  segment_map: 1,
+  segment_free: -1,
+  segment_unmap: -1,
+};
+const allocatedSign: Readonly<Record<string, number>> = { alloc: 1, free_requested: -1 };
+
+interface Total {
+  reserved: number;
+  allocated: number;
+  heldBack: number;
+}
+
+class Totals {
+  readonly #byDevice = new Map<number, Total>();
+  /** Blocks that are held back now. */
+  readonly held = new Set<string>();
+
+  of(device: number): Total {
+    const known = this.#byDevice.get(device);
+    if (known) return known;
+    const total = { reserved: 0, allocated: 0, heldBack: 0 };
+    this.#byDevice.set(device, total);
+    return total;
+  }
+
+  all(): Iterable<Total> {
+    return this.#byDevice.values();
+  }
+}
+
+/** Blocks of a segment with their addresses, which old files leave out: blocks lie one behind the other. */
+function blocksOf(segment: Dictionary): { addresses: { block: Dictionary; address: number }[] } {
+  let at = integer(segment.get('address'));
+  const addresses = asList(segment.get('blocks'))
+    .map(asDictionary)
+    .map((block) => {
+      const address = block.has('address') ? integer(block.get('address')) : at;
+      at = address + Math.max(0, integer(block.get('size')));
+      return { block, address };
+    });
+  return { addresses };
+}
+
+/** Up to torch 2.0 a block has its stack in a list of histories. */
+function framesOf(block: Dictionary): PickleValue | undefined {
+  if (block.has('frames')) return block.get('frames');
+  const history = asList(block.get('history'));
+  return history.length > 0 ? asDictionary(history[0]!).get('frames') : undefined;
+}
+
+const nothing: Dictionary = new Map();
+
+function asDictionary(value: PickleValue): Dictionary {
+  return value instanceof Map ? value : nothing;
+}
+
+function asList(value: PickleValue | undefined): PickleValue[] {
+  return Array.isArray(value) ? value : [];
+}
+
+/** -1 for what is no number. */
+function integer(value: PickleValue | undefined): number {
+  if (typeof value === 'number') return Number.isFinite(value) ? value : -1;
+  return typeof value === 'bigint' ? Number(value) : -1;
+}
+
+function toBigInt(value: PickleValue): bigint {
+  if (typeof value === 'bigint') return value;
+  return typeof value === 'number' && Number.isSafeInteger(value) ? BigInt(value) : -1n;
 }
