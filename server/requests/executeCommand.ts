@@ -6,11 +6,13 @@ import { ErrorCodes, ResponseError } from 'vscode-languageserver';
 import { workspaceEdit } from '../convert.ts';
 import type { Session } from '../session.ts';
 import { fixAllEdits } from './fixAll.ts';
+import { previewFunction } from './preview.ts';
 
 type Command = (session: Session, args: readonly unknown[]) => unknown;
 
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['raceline.server.fixAll', applyFixAll],
+  ['raceline.server.preview', previewFunction],
   ['raceline.server.debugInformation', (session) => session.describe()],
 ]);
 

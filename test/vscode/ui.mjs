@@ -74,13 +74,14 @@ try {
     ]);
     const middle = line.y + line.height / 2;
     assert.ok(Math.abs(mark.y + mark.height / 2 - middle) < line.height, 'the squiggle is on the line that reads');
-    await goTo(':11:18');
+    await goTo(':12:18');
     await shoot('squiggle');
   });
 
   await step('the hover names both streams and links the rule', async () => {
-    const word = await lineWith('batch @ weights').first().locator('span', { hasText: 'batch' }).last().boundingBox();
-    await page.mouse.move(word.x + word.width / 2, word.y + word.height / 2);
+    await goTo(':12:18');
+    await page.keyboard.press('Control+KeyK');
+    await page.keyboard.press('Control+KeyI');
     const hover = page.locator('.monaco-hover', { hasText: 'missing-wait' });
     await hover.waitFor(patient);
     const text = await hover.textContent();
@@ -88,11 +89,11 @@ try {
     assert.match(text, /math/);
     assert.match(text, /raceline/);
     await shoot('hover');
-    await page.mouse.move(5, 5);
+    await page.keyboard.press('Escape');
   });
 
   await step('Ctrl+. inserts the wait, and the squiggle goes', async () => {
-    await goTo(':11:18');
+    await goTo(':12:18');
     await page.keyboard.press('Control+Period');
     const first = page.locator('.action-widget .monaco-list-row.action').first();
     await first.waitFor(patient);
@@ -143,12 +144,12 @@ try {
   await step('a click on a finding leads to its line in the editor', async () => {
     await timeline().locator('.finding').first().click();
     const link = timeline()
-      .locator('.details button.link', { hasText: /racy\.py:11/ })
+      .locator('.details button.link', { hasText: /racy\.py:12/ })
       .first();
     await link.waitFor(patient);
     await shoot('finding');
     await link.click();
-    const status = page.locator('#status\\.editor\\.selection', { hasText: /Ln 11,/ });
+    const status = page.locator('#status\\.editor\\.selection', { hasText: /Ln 12,/ });
     await status.waitFor(patient);
     await page.locator('.tab.active', { hasText: 'racy.py' }).first().waitFor(patient);
     await shoot('jumped');
@@ -156,7 +157,7 @@ try {
 
   await step('the cursor marks its line in the timeline', async () => {
     // Only that nothing breaks on the way: what the mark looks like is the timeline's own test.
-    await goTo(':9:1');
+    await goTo(':10:9');
     await timeline().locator('.finding').first().waitFor(patient);
   });
 } catch (error) {

@@ -115,7 +115,7 @@ export class Workbench {
 
   /** A page on `folder`. `payload`: pairs for the workbench, such as where the extension under development is. */
   async open(folder, payload, prepare = async () => {}) {
-    const context = await this.#browser.newContext({ viewport: { width: 1400, height: 900 } });
+    const context = await this.#browser.newContext({ viewport: { width: 1400, height: 900 }, colorScheme: 'dark' });
     const page = await context.newPage();
     await prepare(page);
     const url = new URL(`http://127.0.0.1:${this.#port}/`);

@@ -16,14 +16,14 @@ describe('the timeline', () => {
     const source = inWorkspace('racy.py');
     const finding = await eventually(() => findings(source, 'raceline run')[0], 'a finding of the run');
     assert.match(finding.message, /\((confirmed in this run|latent: possible, not seen in this run)\)$/);
-    assert.equal(finding.range.start.line, 10);
+    assert.equal(finding.range.start.line, 11);
     await vscode.commands.executeCommand('raceline.clearRunFindings');
     await eventually(() => findings(source, 'raceline run').length === 0, 'no finding of the run');
   });
 
   it('shows the preview of the function under the cursor', async () => {
     const editor = await show('racy.py');
-    editor.selection = new vscode.Selection(8, 0, 8, 0);
+    editor.selection = new vscode.Selection(9, 0, 9, 0);
     await vscode.commands.executeCommand('raceline.previewFunction');
     const tab = await eventually(() => customTabs()[0], 'a timeline tab');
     assert.equal(tab.viewType, 'raceline.timeline');
