@@ -12,6 +12,7 @@ import type {
   GraphId,
   HostWaitStep,
   LaunchStep,
+  ReleaseStep,
   Step,
   StepIndex,
   StreamId,
@@ -63,6 +64,8 @@ class Execution {
   #now = 0;
   #number = 0;
   #end = 0;
+  /** How far the ranges reach in a block whose size is not known. */
+  readonly #extent = new Map<BlockId, number>();
   readonly #held = new Set<BlockId>();
   readonly #recorded = new Map<BlockId, Set<StreamId>>();
   readonly #captured: (GraphId | undefined)[];
@@ -70,7 +73,10 @@ class Execution {
   readonly #graphs = new Map<GraphId, LaunchStep[]>();
   /** By pool what was released last: what the caller's next tensor is as large as. */
   readonly #released = new Map<StreamId, number>();
+  readonly #streamOf = new Map<number, StreamId>();
+  /** Blocks of the caller come after those of the program. */
   #callerBlocks: number;
+  readonly #callerSizes = new Map<number, number>();
   #sizesGuessed = false;
 
   constructor(program: StreamProgram, options: ExecuteOptions) {
@@ -115,10 +121,15 @@ class Execution {
     });
     const allocated = new Set<BlockId>();
     const used = new Set<BlockId>();
+    const use = ({ block, end }: Access) => {
+      used.add(block);
+      if (end !== undefined && blocks[block]!.size === undefined)
+        this.#extent.set(block, Math.max(end, this.#extent.get(block) ?? 0));
+    };
     for (const step of steps) {
       if (step.kind === 'allocate') allocated.add(step.block);
-      else if (step.kind === 'launch') for (const { block } of step.accesses) used.add(block);
-      else if (step.kind === 'hostAccess') used.add(step.access.block);
+      else if (step.kind === 'launch') step.accesses.forEach(use);
+      else if (step.kind === 'hostAccess') use(step.access);
       else if (step.kind === 'escape') used.add(step.block);
     }
     for (const b of used) {
@@ -186,7 +197,7 @@ class Execution {
           this.#allocate(step.block, step.stream, this.#program.blocks[step.block]!.name, step.thread, at);
         break;
       case 'release':
-        if (this.#held.has(step.block)) this.#release(step.block, step.thread, this.#site(at));
+        if (this.#held.has(step.block)) this.#release(step.block, step.thread, this.#site(at), step.how);
         break;
       case 'recordStream': {
         if (!this.#held.has(step.block)) break;
@@ -294,8 +305,6 @@ class Execution {
     });
   }
 
-  readonly #streamOf = new Map<number, StreamId>();
-
   #allocate(block: number, stream: StreamId, name: string, thread: ThreadId, at: StepIndex): void {
     const call = this.#call(thread, hostCost.allocate);
     const size = this.#size(block);
@@ -315,12 +324,12 @@ class Execution {
     this.#count(call.line.t);
   }
 
-  #release(block: number, thread: ThreadId, site: number | undefined): void {
+  #release(block: number, thread: ThreadId, s: number | undefined, how: ReleaseStep['how']): void {
     const recorded = this.#recorded.get(block);
     const call = this.#call(thread, hostCost.release + (recorded ? hostCost.releaseRecorded : 0));
     this.#held.delete(block);
     this.#recorded.delete(block);
-    this.#writer.free({ ...call.line, b: block, s: site });
+    this.#writer.free({ ...call.line, b: block, how, s });
     const events = new Map<number, number>();
     for (const stream of recorded ?? []) events.set(stream, Math.max(this.#device.doneAt(stream), call.line.t));
     // The pinned allocator keeps what copies still read by itself.
@@ -342,8 +351,6 @@ class Execution {
     const access: AccessTuple = [block, 0, this.#size(block), 'w'];
     this.#callerWork('the caller fills a tensor', stream, thread, at, access);
   }
-
-  readonly #callerSizes = new Map<number, number>();
 
   #callerReads(block: BlockId, stream: StreamId, thread: ThreadId, at: StepIndex): void {
     const { memory, evidence } = this.#program.blocks[block]!;
@@ -422,8 +429,19 @@ class Execution {
     return { tuples: [...byRange.values()], blind };
   }
 
+  /**
+   * In bytes of the block as it was made here. Ranges of a block whose size is not known are in a unit of their own: they
+   * are shrunk to the size that was taken for it.
+   */
   #range(access: Access): readonly [start: number, end: number] {
-    return [access.start ?? 0, access.end ?? this.#size(access.block)];
+    const size = this.#size(access.block);
+    const start = access.start ?? 0;
+    const end = access.end ?? size;
+    const extent = this.#extent.get(access.block) ?? 0;
+    if (extent <= size || access.end === undefined) return [start, end];
+    const shrink = size / 2 ** Math.ceil(Math.log2(extent));
+    const first = Math.floor(start * shrink);
+    return [first, Math.max(first + 1, Math.floor(end * shrink))];
   }
 
   #size(block: number): number {
