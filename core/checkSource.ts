@@ -14,7 +14,7 @@ import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
 import type { PythonParser } from './python/parse.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
-import { verifiedFixes } from './rules/fixes/verify.ts';
+import { type Analysis, verifiedFixes } from './rules/fixes/verify.ts';
 import { keepLastGood, type Shown } from './rules/last-good.ts';
 import { type ExaminedEntry, type Place, type Report, report } from './rules/report.ts';
 import { silenceIn } from './rules/silence.ts';
@@ -110,7 +110,7 @@ class Checker implements SourceChecker {
       return verifiedFixes(found, {
         files: this.#files.filter(({ file }) => connected.has(file)),
         hazardsOf: (path) => this.#examine(path),
-        analyse: (files) => this.#analyse(files.map(({ file, text }) => this.#parse(file, text).module)).reports,
+        analyse: (files) => this.#analyse(files.map(({ file, text }) => this.#parse(file, text).module)),
       });
     } catch {
       // A fix that cannot be worked out is not offered.
@@ -124,7 +124,7 @@ class Checker implements SourceChecker {
     return { text, module: this.#parser.parse(file, text), lines: new LineMap(text) };
   }
 
-  #analyse(modules: readonly Module[]): { reports: Report[]; problems: Problem[] } {
+  #analyse(modules: readonly Module[]): Analysis & { readonly problems: Problem[] } {
     const problems: Problem[] = [];
     const examined: ExaminedEntry[] = [];
     for (const entry of this.#lowerAll(modules, problems)) {
@@ -134,7 +134,7 @@ class Checker implements SourceChecker {
         problems.push({ file: entry.file, message: `${entry.name} could not be analysed: ${messageOf(error)}` });
       }
     }
-    return { reports: report(examined), problems };
+    return { reports: report(examined), entries: examined.map(({ entry }) => entry), problems };
   }
 
   #lowerAll(modules: readonly Module[], problems: Problem[]): readonly LoweredEntry[] {

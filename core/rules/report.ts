@@ -128,11 +128,33 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
   if (handed) return handed;
   const innermost = origin.frames.length - 1;
   const common = draft.earlier === undefined ? 0 : commonFrame(origin, originOf(path.program, draft.earlier));
-  const frame = draft.frame === 'statement' ? innermost : Math.min(innermost, Math.max(common, origin.streamFrame));
+  const frame =
+    draft.frame === 'statement'
+      ? innermost
+      : draft.frame === 'names-streams'
+        ? namingFrame(path, origin, draft.at)
+        : Math.min(innermost, Math.max(common, origin.streamFrame));
   const place = origin.frames[frame]!;
   const words = wordHazard(hazard, path.program, frameNames(path, place.activation, draft.at)) ?? draft;
   const order = [frame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
   return { path, hazard, words, place, frames: order.map((f) => origin.frames[f]!) };
+}
+
+/** From the innermost frame outwards past those that were handed the stream or event as an argument. */
+function namingFrame(path: LoweredPath, origin: SourceOrigin, at: StepIndex): number {
+  const step = path.program.steps[at];
+  let frame = origin.frames.length - 1;
+  if (step?.kind !== 'wait') return frame;
+  for (; frame > 0; frame--) {
+    const activation = path.activations[origin.frames[frame]!.activation];
+    const given = new Set(activation?.function?.parameters.map((p) => p.name));
+    const names = [
+      ...namesOf(activation, { kind: 'stream', stream: step.stream }, at),
+      ...namesOf(activation, { kind: 'event', event: step.event }, at),
+    ];
+    if (!names.some((name) => given.has(name))) break;
+  }
+  return frame;
 }
 
 /**

@@ -70,6 +70,6 @@ export const reversedWait: Rule = {
           `${waiting} to be done: the wait is the wrong way round`
         : `${waiting} waits for ${awaited} as it was before ${theOperation(program, first)} was queued there: ` +
           'the wait comes too early to cover it';
-    return { message, at: hazard.wait, frame: 'selects-stream', related };
+    return { message, at: hazard.wait, frame: 'names-streams', related };
   },
 };

@@ -30,9 +30,10 @@ export interface Words {
   readonly at: StepIndex;
   /**
    * Which frame of the step's call chain carries it. `selects-stream`: the innermost that selects the step's stream,
-   * or, if that lies above the lowest frame common with `earlier`, that common frame. `statement`: the step itself.
+   * or, if that lies above the lowest frame common with `earlier`, that common frame. `names-streams`: the innermost
+   * that names the streams itself and not by its own parameters. `statement`: the step itself.
    */
-  readonly frame: 'selects-stream' | 'statement';
+  readonly frame: 'selects-stream' | 'names-streams' | 'statement';
   readonly earlier?: StepIndex;
   /** The earlier access first. */
   readonly related: readonly RelatedStep[];

@@ -29,7 +29,7 @@ export function frameNames(path: LoweredPath, activation: number, at: StepIndex)
   };
 }
 
-function sameTarget(a: NamedTarget, b: NamedTarget): boolean {
+export function sameTarget(a: NamedTarget, b: NamedTarget): boolean {
   if (a.kind === 'stream') return b.kind === 'stream' && a.stream === b.stream;
   if (a.kind === 'event') return b.kind === 'event' && a.event === b.event;
   return b.kind === 'tensor' && a.block === b.block;

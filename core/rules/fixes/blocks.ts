@@ -2,7 +2,16 @@
  * Where a piece of source stands: the blocks around it, from a function's body inwards, and which names are surely bound
  * there. Knows no torch.
  */
-import type { Expression, FunctionDef, Module, Node, Statement } from '../../python/ast.ts';
+import type {
+  ClassDef,
+  Comprehension,
+  Expression,
+  For,
+  FunctionDef,
+  Module,
+  Node,
+  Statement,
+} from '../../python/ast.ts';
 
 /** One block on the way in, and the statement of it that leads on. */
 export interface Link {
@@ -120,4 +129,64 @@ function inTarget(target: Expression, name: string): boolean {
     default:
       return false;
   }
+}
+
+/** The innermost class whose body holds the function. */
+export function classAround(module: Module, definition: FunctionDef): ClassDef | undefined {
+  let found: ClassDef | undefined;
+  const visit = (block: readonly Statement[]): void => {
+    for (const statement of block) {
+      if (statement.start > definition.start || statement.end < definition.end) continue;
+      if (statement.kind === 'ClassDef') found = statement;
+      if (statement === definition) return;
+      if (statement.kind === 'ClassDef' || statement.kind === 'FunctionDef') visit(statement.body);
+      else childBlocks(statement).forEach(visit);
+    }
+  };
+  visit(module.body);
+  return found;
+}
+
+/** A loop or comprehension variable, and the source of what it runs over. */
+export interface LoopVariable {
+  readonly name: string;
+  readonly container: string;
+}
+
+/** The loop variables of a body, with the container that each one's values come from. */
+export function loopVariables(root: Module | FunctionDef, text: string): LoopVariable[] {
+  const found: LoopVariable[] = [];
+  const pair = (target: Expression, iterable: Expression): void => {
+    const container = (node: Expression) => text.slice(node.start, node.end);
+    if (iterable.kind === 'Call' && iterable.callee.kind === 'Name' && target.kind === 'Tuple') {
+      const { id } = iterable.callee;
+      if (id === 'zip')
+        for (const [i, element] of target.elements.entries()) {
+          const argument = iterable.args[i];
+          if (argument) pair(element, argument);
+        }
+      else if (id === 'enumerate' && target.elements[1] && iterable.args[0]) pair(target.elements[1], iterable.args[0]);
+    } else if (iterable.kind === 'Call' && iterable.callee.kind === 'Attribute' && !iterable.args.length) {
+      const { name, value } = iterable.callee;
+      const second = target.kind === 'Tuple' && name === 'items' ? target.elements[1] : undefined;
+      const named = second ?? (name === 'values' ? target : undefined);
+      if (named?.kind === 'Name') found.push({ name: named.id, container: `${container(value)}.values()` });
+    } else if (target.kind === 'Name' && (iterable.kind === 'Name' || iterable.kind === 'Attribute'))
+      found.push({ name: target.id, container: container(iterable) });
+  };
+  const inExpression = (node: unknown): void => {
+    if (!node || typeof node !== 'object') return;
+    if (Array.isArray(node)) {
+      for (const element of node) inExpression(element);
+      return;
+    }
+    const { kind } = node as { kind?: string };
+    if (kind === 'FunctionDef' || kind === 'ClassDef' || kind === 'Lambda') return;
+    if (kind === 'For') pair((node as For).target, (node as For).iterable);
+    if (kind === 'Comprehension')
+      for (const clause of (node as Comprehension).clauses) pair(clause.target, clause.iterable);
+    for (const value of Object.values(node)) inExpression(value);
+  };
+  inExpression(root.body);
+  return found;
 }

@@ -11,6 +11,8 @@ import {
   freshName,
   outside,
   put,
+  putBefore,
+  spoken,
   type Spot,
   spotAt,
   streamAt,
@@ -34,16 +36,16 @@ function callerTakenBefore(needs: readonly Need[], spot: Spot): Candidate[] {
   if (!around) return [];
   const sides = needs.map((need) => streamAt(spot, need.producer) ?? currentStream(spot));
   const caller = freshName(spot, 'caller');
+  const waits = putBefore(
+    spot,
+    needs[0]!.first,
+    sides.map((side) => `${caller}.wait_stream(${side})`),
+  );
+  if (!waits.length) return [];
   return [
     {
-      title: `Make the caller's stream wait for ${sides.map((side) => `\`${side}\``).join(' and ')} (wait_stream)`,
-      edits: withImports(spot, [
-        put(around, [`${caller} = ${currentStream(spot)}`]),
-        put(
-          spot,
-          sides.map((side) => `${caller}.wait_stream(${side})`),
-        ),
-      ]),
+      title: `Make the caller's stream wait for ${sides.map(spoken).join(' and ')} (wait_stream)`,
+      edits: withImports(spot, [put(around, [`${caller} = ${currentStream(spot)}`]), ...waits]),
     },
   ];
 }

@@ -6,6 +6,7 @@
 import type { LoweredPath } from '../../lower/lowered.ts';
 import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import { type Instance, originOf } from '../report.ts';
+import { loopVariables } from './blocks.ts';
 import type { OffsetEdit } from './edits.ts';
 import {
   type Candidate,
@@ -13,7 +14,9 @@ import {
   eventNameFor,
   freshName,
   outside,
+  isNamedAt,
   put,
+  putBefore,
   type Spot,
   spoken,
   spotAt,
@@ -69,7 +72,7 @@ export function orderFixes(path: LoweredPath, needs: readonly Need[], places: re
     const inner = spotAt(path, place, need.second, 'before');
     for (let spot = inner, depth = 0; spot; spot = outside(spot), depth++) {
       byEvent.push(...eventPair(path, needs, spot, depth > 0));
-      byStream.push(...waitStream(needs, spot, depth > 0));
+      byStream.push(...waitStream(needs, spot, depth > 0), ...waitForAll(needs, spot, depth > 0));
     }
   }
   // Without a name for the producer the idiom is `side.wait_stream(torch.cuda.current_stream())`.
@@ -88,12 +91,41 @@ function waitStream(needs: readonly Need[], spot: Spot, isOutside: boolean): Can
   const producers = needs.map((need) => streamAt(spot, need.producer) ?? currentStream(spot));
   if (producers.includes(consumer)) return [];
   const lines = producers.map((producer) => `${consumer}.wait_stream(${producer})`);
+  const edits = putBefore(spot, needs[0]!.first, lines);
+  if (!edits.length) return [];
   return [
     {
       title: `Make ${spoken(consumer)} wait for ${producers.map(spoken).join(' and ')} (wait_stream)`,
-      edits: withImports(spot, [put(spot, lines)]),
+      edits: withImports(spot, edits),
     },
   ];
+}
+
+/** Streams that a loop takes from a container: the consumer waits for each of them. */
+function waitForAll(needs: readonly Need[], spot: Spot, isOutside: boolean): Candidate[] {
+  const consumer = consumerAt(spot, needs[0]!.consumer, isOutside);
+  if (!consumer) return [];
+  const called = new Set(
+    needs.flatMap(({ producer }) =>
+      spot.path.activations.flatMap((activation) =>
+        activation.bindings
+          .filter(({ target }) => target.kind === 'stream' && target.stream === producer)
+          .map(({ expression }) => expression),
+      ),
+    ),
+  );
+  const { text } = spot.module;
+  const unit = /^\t/m.test(text) ? '\t' : '    ';
+  return loopVariables(spot.root, text)
+    .filter(({ name, container }) => called.has(name) && consumer !== name && isNamedAt(spot, container))
+    .slice(0, 2)
+    .map(({ name, container }) => ({
+      title: `Make ${spoken(consumer)} wait for every stream of \`${container}\` (wait_stream)`,
+      edits: withImports(spot, [
+        put(spot, [`for ${name} in ${container}:`, `${unit}${consumer}.wait_stream(${name})`]),
+      ]),
+    }))
+    .filter(({ edits }) => edits.every(({ newText }) => !newText.includes('; ')));
 }
 
 function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOutside: boolean): Candidate[] {
@@ -116,7 +148,9 @@ function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOuts
     waits.push(`${consumer}.wait_event(${event})`);
     producers.push(named ?? 'the other stream');
   }
-  edits.push(put(spot, waits));
+  const waiting = putBefore(spot, needs[0]!.first, waits);
+  if (!waiting.length) return [];
+  edits.push(...waiting);
   const waited = producers.map((producer) => (producer.includes(' ') ? producer : spoken(producer))).join(' and ');
   return [
     {

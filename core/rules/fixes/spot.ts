@@ -7,8 +7,8 @@ import type { Activation, LoweredPath } from '../../lower/lowered.ts';
 import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import type { FunctionDef, Module, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
-import { type NamedTarget, namesOf } from '../source-names.ts';
-import { blocksAround, isBound, type Link, statementOf } from './blocks.ts';
+import { type NamedTarget, namesOf, sameTarget } from '../source-names.ts';
+import { blocksAround, classAround, isBound, type Link, statementOf } from './blocks.ts';
 import { importTorch, insertAfter, insertBefore, type OffsetEdit } from './edits.ts';
 
 export interface Candidate {
@@ -18,6 +18,7 @@ export interface Candidate {
 
 /** A statement in one frame, as a place before or after which another can be put. */
 export interface Spot {
+  readonly path: LoweredPath;
   readonly activation: Activation;
   readonly module: Module;
   readonly root: Module | FunctionDef;
@@ -37,7 +38,7 @@ export function spotAt(path: LoweredPath, place: SourceFrame, at: StepIndex, sid
   if (!last) return undefined;
   const { kind } = statementOf(last);
   if (kind === 'FunctionDef' || kind === 'ClassDef') return undefined;
-  return { activation, module: activation.module, root, links, side, at };
+  return { path, activation, module: activation.module, root, links, side, at };
 }
 
 /** The same for one frame of a step's own call chain, by its index. */
@@ -61,16 +62,99 @@ export function put(spot: Spot, lines: readonly string[]): OffsetEdit {
   return spot.side === 'before' ? insertBefore(spot.module, link, lines) : insertAfter(spot.module, link, lines);
 }
 
-/** The expressions that surely name the target at this place, the latest binding first. */
+/** Puts the lines before the statement, or between the value of a `return` and the `return` itself. */
+export function putBefore(spot: Spot, first: StepIndex, lines: readonly string[]): OffsetEdit[] {
+  const statement = holder(spot);
+  if (!startsIn(spot, first, statement)) return [put(spot, lines)];
+  if (statement.kind !== 'Return' || !statement.value) return [];
+  const { value } = statement;
+  const name = freshName(spot, 'result');
+  const edit = insertBefore(spot.module, spot.links.at(-1)!, [
+    `${name} = ${spot.module.text.slice(value.start, value.end)}`,
+    ...lines,
+  ]);
+  return [edit, { file: edit.file, start: value.start, end: value.end, newText: name }];
+}
+
+/** Whether the step happens in this very statement of the frame. */
+function startsIn(spot: Spot, first: StepIndex, statement: Statement): boolean {
+  return (originOf(spot.path.program, first)?.frames ?? []).some(
+    (frame) =>
+      spot.path.activations[frame.activation] === spot.activation &&
+      statement.start <= frame.start &&
+      frame.end <= statement.end,
+  );
+}
+
+/** The expressions that surely name the target at this place, the frame's own and latest first. */
 export function expressionsAt(spot: Spot, target: NamedTarget): string[] {
-  const links =
-    spot.side === 'after'
-      ? [...spot.links.slice(0, -1), { ...spot.links.at(-1)!, index: spot.links.at(-1)!.index + 1 }]
-      : spot.links;
-  return namesOf(spot.activation, target, spot.at).filter((expression) => {
-    const base = /^[\p{L}_][\p{L}\p{N}_]*/u.exec(expression)?.[0];
-    return base !== undefined && isBound(spot.root, links, base);
-  });
+  const names = [...namesOf(spot.activation, target, spot.at), ...namesElsewhere(spot, target)];
+  return [...new Set(names)].filter((expression) => isNamedAt(spot, expression));
+}
+
+/** The way to the place: after the statement, that statement has run. */
+function linksAt({ links, side }: Spot): readonly Link[] {
+  const last = links.at(-1)!;
+  return side === 'after' ? [...links.slice(0, -1), { ...last, index: last.index + 1 }] : links;
+}
+
+/** What other frames call it, as far as this one can say it too: globals of the module, attributes of its objects. */
+function namesElsewhere(spot: Spot, target: NamedTarget): string[] {
+  const own = spot.root.kind === 'FunctionDef' ? selfOf(spot.root) : undefined;
+  const ownClass = spot.root.kind === 'FunctionDef' ? classAround(spot.module, spot.root) : undefined;
+  const found: string[] = [];
+  for (const other of spot.path.activations) {
+    if (other === spot.activation) continue;
+    for (const binding of other.bindings) {
+      if (!sameTarget(binding.target, target)) continue;
+      const root = rootName(binding.expression);
+      if (root === undefined) continue;
+      const self = other.function && selfOf(other.function);
+      if (other.function && root === self && binding.expression.startsWith(`${self}.`)) {
+        const rest = binding.expression.slice(root.length);
+        const sameClass = own && other.module === spot.module && classAround(other.module, other.function) === ownClass;
+        if (sameClass && ownClass) found.push(own + rest);
+        else for (const object of objectsIn(spot)) found.push(object + rest);
+      } else if (other.module === spot.module && !isLocal(other.function, root)) found.push(binding.expression);
+    }
+  }
+  return found;
+}
+
+/** Names of this frame that have attributes: what may be the object whose attribute is meant. */
+function objectsIn(spot: Spot): string[] {
+  const objects = new Set<string>();
+  for (const { expression } of spot.activation.bindings) {
+    const root = rootName(expression);
+    if (root !== undefined && expression[root.length] === '.') objects.add(root);
+  }
+  for (const { block } of spot.links)
+    for (const statement of block)
+      if (statement.kind === 'Assign' && statement.value.kind === 'Call' && statement.targets[0]?.kind === 'Name') {
+        const { callee } = statement.value;
+        if (callee.kind === 'Name' && /^_*[A-Z]/.test(callee.id)) objects.add(statement.targets[0].id);
+      }
+  return [...objects].slice(0, 3);
+}
+
+export function rootName(expression: string): string | undefined {
+  return /^[\p{L}_][\p{L}\p{N}_]*/u.exec(expression)?.[0];
+}
+
+function selfOf(definition: FunctionDef): string | undefined {
+  return definition.parameters[0]?.name;
+}
+
+function isLocal(definition: FunctionDef | undefined, name: string): boolean {
+  return (
+    definition !== undefined && (definition.parameters.some((p) => p.name === name) || !isBound(definition, [], name))
+  );
+}
+
+/** Whether the expression's first name is surely bound here. */
+export function isNamedAt(spot: Spot, expression: string): boolean {
+  const base = rootName(expression);
+  return base !== undefined && isBound(spot.root, linksAt(spot), base);
 }
 
 export function streamAt(spot: Spot, stream: StreamId): string | undefined {

@@ -5,7 +5,8 @@
  */
 import { applyEdits, LineMap, type FileEdit } from '../../base/text.ts';
 import type { Hazard } from '../../hazards/hazard.ts';
-import type { LoweredPath } from '../../lower/lowered.ts';
+import type { LoweredEntry, LoweredPath } from '../../lower/lowered.ts';
+import type { Step, StreamProgram } from '../../program/program.ts';
 import type { Fix } from '../finding.ts';
 import type { Report } from '../report.ts';
 import type { OffsetEdit } from './edits.ts';
@@ -20,15 +21,20 @@ interface TextFile {
 export interface Workbench {
   readonly files: readonly TextFile[];
   hazardsOf(path: LoweredPath): readonly Hazard[];
-  /** Reports of these texts, as if they were all there is. */
-  analyse(files: readonly TextFile[]): readonly Report[];
+  /** What is found in these texts, as if they were all there is. */
+  analyse(files: readonly TextFile[]): Analysis;
+}
+
+export interface Analysis {
+  readonly reports: readonly Report[];
+  readonly entries: readonly LoweredEntry[];
 }
 
 /** More choices than this help nobody. */
 const mostFixes = 4;
 
 export function verifiedFixes(report: Report, bench: Workbench): Fix[] {
-  const base = bench.analyse(bench.files);
+  const base = bench.analyse(bench.files).reports;
   const fixes: Fix[] = [];
   const titles = new Set<string>();
   for (const candidate of proposeFixes(report, bench.hazardsOf)) {
@@ -66,7 +72,8 @@ function attempt(
   bench: Workbench,
 ): Attempt | undefined {
   const fixed = withEdits(files, edits);
-  const reports = bench.analyse(fixed);
+  const { reports, entries } = bench.analyse(fixed);
+  if (!takesEffect(files, fixed, entries)) return undefined;
   const expected = new Set(base.map((r) => lineKey(r, bench.files, fixed)));
   const gone = lineKey(report, bench.files, fixed);
   const present = reports.map((r) => ({ r, key: lineKeyIn(r, fixed) }));
@@ -84,12 +91,60 @@ function followUp(
   if (!added || tried.added.length > 1 || added.code === report.code) return undefined;
   for (const candidate of proposeFixes(added, bench.hazardsOf).slice(0, 6)) {
     const files = withEdits(tried.files, candidate.edits);
-    const reports = bench.analyse(files);
+    const { reports, entries } = bench.analyse(files);
+    if (!takesEffect(tried.files, files, entries)) continue;
     const expected = new Set(base.map((r) => lineKey(r, bench.files, files)));
     expected.delete(lineKey(report, bench.files, files));
     if (reports.every((r) => expected.has(lineKeyIn(r, files)))) return { files, title: candidate.title };
   }
   return undefined;
+}
+
+const ordering = /\.(wait_stream|wait_event|wait|record|record_event|record_stream|synchronize)\(/;
+
+/**
+ * Whether each call that came in was understood: a step comes from its line, on a stream that is known. A name that the
+ * analysis cannot resolve would silence the finding without mending anything.
+ */
+function takesEffect(
+  before: readonly TextFile[],
+  after: readonly TextFile[],
+  entries: readonly LoweredEntry[],
+): boolean {
+  const wanted = new Set<string>();
+  after.forEach(({ file, text }, i) => {
+    const old = before[i]!.text;
+    if (old === text) return;
+    for (const { newStart, newText } of differences(old, text))
+      newText.split(/\r\n|\n|\r/).forEach((line, n) => {
+        if (ordering.test(line)) wanted.add(`${newStart + n}:${file}`);
+      });
+  });
+  if (!wanted.size) return true;
+  const lines = new Map(after.map(({ file, text }) => [file, new LineMap(text)]));
+  for (const { paths } of entries)
+    for (const { program } of paths)
+      for (const step of program.steps) {
+        if (!isOrdering(step, program)) continue;
+        const origin = program.origins[step.origin];
+        const frame = origin?.kind === 'source' ? origin.frames.at(-1) : undefined;
+        const line = frame && lines.get(frame.file)?.position(frame.start).line;
+        if (frame && line !== undefined) wanted.delete(`${line}:${frame.file}`);
+      }
+  return wanted.size === 0;
+}
+
+function isOrdering(step: Step, program: StreamProgram): boolean {
+  switch (step.kind) {
+    case 'wait':
+    case 'record':
+    case 'recordStream':
+      return !program.streams[step.stream]?.unknown;
+    case 'hostWait':
+      return true;
+    default:
+      return false;
+  }
 }
 
 function withEdits(files: readonly TextFile[], edits: readonly OffsetEdit[]): TextFile[] {
