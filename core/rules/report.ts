@@ -56,7 +56,16 @@ export function report(entries: readonly ExaminedEntry[]): Report[] {
         merged.set(key, { ...better, instances: [...known.instances, ...found.instances] });
       }
     }
-  return withoutSecondViews([...merged.values()]).sort(compareReports);
+  const reports = [...merged.values()].filter((r) => !advice.has(r.code) || holdsAlways(r, entries));
+  return withoutSecondViews(reports).sort(compareReports);
+}
+
+/** To call something useless it must be so on every execution, whoever called. */
+const advice: ReadonlySet<string> = new Set(['redundant-record-stream', 'reversed-wait']);
+
+function holdsAlways(found: Report, entries: readonly ExaminedEntry[]): boolean {
+  const holding = new Set(found.instances.map(({ path }) => path));
+  return entries.every(({ entry }) => entry.paths.every((path) => holding.has(path) || !reaches(path, found)));
 }
 
 export function originOf(program: StreamProgram, at: StepIndex): SourceOrigin | undefined {
@@ -79,7 +88,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
   entry.paths.forEach((path, i) => {
     const own = hazards[i] ?? [];
     for (const hazard of own) {
-      if (stoodInFor(hazard, own, path.program)) continue;
+      if (stoodInFor(hazard, own, path.program) || startsLate(hazard, own, path.program)) continue;
       const instance = locate(path, hazard);
       if (!instance) continue;
       const { place } = instance;
@@ -91,15 +100,6 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
       } else found.set(key, { place, instances: [instance], paths: new Set([path]) });
     }
   });
-  const reached = new Map<LoweredPath, Set<string>>();
-  const reaches = (path: LoweredPath, place: Place): boolean => {
-    let places = reached.get(path);
-    if (!places) {
-      places = reachedPlaces(path);
-      reached.set(path, places);
-    }
-    return places.has(`${place.start}:${place.end}:${place.file}`);
-  };
   return [...found.values()].map(({ place, instances, paths }): Report => {
     const without = entry.paths.filter((path) => !paths.has(path) && reaches(path, place));
     const first = instances[0]!;
@@ -181,12 +181,20 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
   return { path, hazard, words: { rule: unjoinedOutput, ...words }, place, frames: [place] };
 }
 
-function reachedPlaces(path: LoweredPath): Set<string> {
-  const places = new Set<string>();
-  for (const origin of path.program.origins)
-    if (origin.kind === 'source')
-      for (const { file, start, end } of origin.frames) places.add(`${start}:${end}:${file}`);
-  return places;
+const reachedPlaces = new WeakMap<LoweredPath, ReadonlySet<string>>();
+
+/** Whether the path executed what stands at this place. */
+function reaches(path: LoweredPath, place: Place): boolean {
+  let places = reachedPlaces.get(path);
+  if (!places) {
+    const found = new Set<string>();
+    for (const origin of path.program.origins)
+      if (origin.kind === 'source')
+        for (const { file, start, end } of origin.frames) found.add(`${start}:${end}:${file}`);
+    places = found;
+    reachedPlaces.set(path, places);
+  }
+  return places.has(`${place.start}:${place.end}:${place.file}`);
 }
 
 /** Whether another hazard of the path is the cause of this one and is reported instead. */
@@ -207,6 +215,16 @@ function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgr
       program.steps.some((step) => step.kind === 'record' && step.event === cause.event && step.stream === firstStream)
     );
   });
+}
+
+/**
+ * A wait that finds no record on its first turn, where a later one makes the record, is how pipelines start; it is a
+ * fault only where an order is missing that it should have made.
+ */
+function startsLate(hazard: Hazard, all: readonly Hazard[], program: StreamProgram): boolean {
+  if (hazard.kind !== 'unrecorded') return false;
+  const recorded = program.steps.some((step) => step.kind === 'record' && step.event === hazard.event);
+  return recorded && !all.some((other) => stoodInFor(other, [hazard], program));
 }
 
 /**
