@@ -41,6 +41,8 @@ export interface StreamEntry {
   readonly handle?: string;
   /** Unknown streams (a parameter nobody passes, a foreign handle) are never accused, only followed. */
   readonly unknown?: boolean;
+  /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */
+  readonly collective?: boolean;
 }
 
 export interface EventEntry {

@@ -13,6 +13,7 @@ function groupStream(m: Machine, group: Value | undefined): StreamV {
   let stream = m.groupStreams.get(key);
   if (!stream) {
     stream = m.newStream("the process group's stream", m.device);
+    m.builder.streams[stream.stream]!.collective = true;
     m.groupStreams.set(key, stream);
   }
   return stream;
