@@ -60,6 +60,9 @@ class Examiner implements PairCheck {
   readonly #recorded = new Set<number>();
   /** Per waiting stream (or thread) and awaited stream the last wait, plus one. */
   readonly #lastWaitFor: Int32Array;
+  /** Per stream its last launch, and per event that of its stream at the record; -1: none. */
+  readonly #lastLaunch: Int32Array;
+  readonly #launchedAtRecord: Int32Array;
   readonly #reportedPairs = new Set<string>();
 
   // The access that is being compared: fields, so that no pair needs an object of its own.
@@ -90,6 +93,8 @@ class Examiner implements PairCheck {
     this.#lifetimes = new Lifetimes(program, this.#clocks, this.#places);
     this.#lives = new Array(program.blocks.length);
     this.#maps = new Array(program.blocks.length);
+    this.#lastLaunch = new Int32Array(this.#streams).fill(-1);
+    this.#launchedAtRecord = new Int32Array(program.events.length).fill(-1);
     this.#lastWaitFor = new Int32Array((this.#streams + threads) * this.#streams);
   }
 
@@ -117,7 +122,10 @@ class Examiner implements PairCheck {
         break;
       case 'record':
         this.#captures.recorded(step.event, step.stream);
-        if (!this.#captures.capturing(step.stream)) this.#clocks.record(step.event, step.stream, step.thread, i);
+        if (!this.#captures.capturing(step.stream)) {
+          this.#clocks.record(step.event, step.stream, step.thread, i);
+          this.#launchedAtRecord[step.event] = this.#lastLaunch[step.stream]!;
+        }
         break;
       case 'wait':
         this.#wait(i, step.stream, step.event, step.thread, step.implicit ?? false);
@@ -178,6 +186,7 @@ class Examiner implements PairCheck {
 
   #run(i: StepIndex, stream: StreamId, thread: ThreadId, accesses: readonly Access[]): void {
     this.#clocks.issue(stream, thread, i);
+    this.#lastLaunch[stream] = i;
     this.#step = i;
     this.#actor = stream;
     this.#thread = thread;
@@ -347,7 +356,11 @@ class Examiner implements PairCheck {
     if (record >= 0) {
       const recordStream = this.#clocks.recordStreamOf(event);
       this.#lastWaitFor[stream * this.#streams + recordStream] = i + 1;
-      if (!implicit) this.#waits.add(i, stream, record, recordStream);
+      if (!implicit) {
+        const launched = this.#launchedAtRecord[event]!;
+        const covers = launched >= 0 && !this.#clocks.streamAfter(stream, recordStream, launched);
+        this.#waits.add(i, stream, record, recordStream, covers);
+      }
     }
     this.#clocks.wait(stream, event, thread, i);
   }

@@ -28,6 +28,15 @@ export class Places {
     return this.#chain[at]!;
   }
 
+  /**
+   * Equal for executions of one call: in source the chain of calls, so that two calls of a helper which is given its
+   * streams are two; in a trace, where the chain is not known, the statement.
+   */
+  call(step: StepIndex): number {
+    const origin = this.#program.origins[this.#program.steps[step]!.origin];
+    return origin?.kind === 'source' ? this.chain(step) : this.statement(step);
+  }
+
   /** Equal for steps of the same statement, whoever called it. */
   statement(step: StepIndex): number {
     const at = this.#program.steps[step]!.origin;

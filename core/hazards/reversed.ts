@@ -14,17 +14,23 @@ export class BoundWaits {
   /** Waiting stream, recording stream. */
   stream = new Int32Array(256);
   recordStream = new Int32Array(256);
+  /** 1: the recording stream had launched something that the waiting one did not come after yet. */
+  covers = new Uint8Array(256);
 
-  add(wait: StepIndex, stream: StreamId, record: StepIndex, recordStream: StreamId): void {
+  add(wait: StepIndex, stream: StreamId, record: StepIndex, recordStream: StreamId, covers: boolean): void {
     if (this.length === this.wait.length) {
       this.wait = doubled(this.wait);
       this.record = doubled(this.record);
       this.stream = doubled(this.stream);
       this.recordStream = doubled(this.recordStream);
+      const larger = new Uint8Array(this.wait.length);
+      larger.set(this.covers);
+      this.covers = larger;
     }
     this.wait[this.length] = wait;
     this.record[this.length] = record;
     this.stream[this.length] = stream;
+    this.covers[this.length] = covers ? 1 : 0;
     this.recordStream[this.length++] = recordStream;
   }
 }
@@ -54,6 +60,9 @@ export function findReversedWaits(
   const missing = missingOrders(program, hazards);
   if (missing.size === 0) return [];
   const candidates = new Map<number, ReversedWait>();
+  // A wait that covers work, needed or not, is not one that was queued too early.
+  const covering = new Set<number>();
+  for (let i = 0; i < waits.length; i++) if (waits.covers[i]) covering.add(places.call(waits.wait[i]!));
   const n = program.streams.length;
   for (let i = 0; i < waits.length; i++) {
     const wait = waits.wait[i]!;
@@ -62,15 +71,15 @@ export function findReversedWaits(
     if (relied[wait] || from === to) continue;
     const swapped = missing.get(to * n + from);
     const early = missing.get(from * n + to);
-    if ((!swapped && !early) || candidates.has(places.statement(wait))) continue;
+    if ((!swapped && !early) || candidates.has(places.call(wait))) continue;
     let how: ReversedWait['how'] = 'swapped';
     let settles = pairsAfter(swapped, wait, (pair) => pair.first < record);
-    if (settles.length === 0) {
+    if (settles.length === 0 && !covering.has(places.call(wait))) {
       how = 'early';
       settles = pairsAfter(early, wait, (pair) => pair.first > record);
     }
     if (settles.length === 0) continue;
-    candidates.set(places.statement(wait), {
+    candidates.set(places.call(wait), {
       kind: 'reversed',
       event: (program.steps[wait] as WaitStep).event,
       record,
@@ -80,9 +89,8 @@ export function findReversedWaits(
     });
   }
   if (candidates.size === 0) return [];
-  // Advice about a statement holds for all of its executions.
-  for (let i = 0; i < waits.length; i++)
-    if (relied[waits.wait[i]!]) candidates.delete(places.statement(waits.wait[i]!));
+  // Advice about a call holds for all of its executions.
+  for (let i = 0; i < waits.length; i++) if (relied[waits.wait[i]!]) candidates.delete(places.call(waits.wait[i]!));
   return [...candidates.values()];
 }
 

@@ -52,6 +52,26 @@ test('reversed: queued before the work', () => {
   ]);
 });
 
+test('reversed: a wait that covers other work was not queued too early', () => {
+  expect(hazards('alloc x on a\nalloc z on a\na: w z\nrecord e on a\nb waits e\na: w x\nb: r x')).toEqual([
+    'read-after-write x: a 6, b 7',
+  ]);
+  // What it covers is known already: the second wait is the one that should come later.
+  expect(
+    hazards(
+      'alloc x on a\nalloc z on a\na: w z\nrecord e on a\nb waits e\nb: r z\nrecord f on a\nb waits f\na: w x\nb: r x',
+    ),
+  ).toEqual(['early 8: 9-10', 'read-after-write x: a 9, b 10']);
+});
+
+test('reversed: two calls of a helper are two waits', () => {
+  expect(
+    hazards(
+      'alloc x on main\nmain: w x\nrecord e on main\nside waits e\nside: r x w y\nrecord f on main\nside waits f\nmain: r y',
+    ),
+  ).toEqual(['swapped 7: 5-8', 'read-after-write y: side 5, main 8']);
+});
+
 test('reversed: not when something needs the wait', () => {
   // The fork is needed by y; the missing order of x is a matter of its own.
   expect(hazards('alloc x on a\nalloc y on a\na: w y\nrecord e on a\nb waits e\nb: r y\na: w x\nb: r x')).toEqual([

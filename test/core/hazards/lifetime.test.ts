@@ -58,7 +58,6 @@ test('a host wait after the last use is one too', () => {
 
 test('a join that comes before the last use is none', () => {
   expect(hazards(`${used}record f on b\na waits f\nb: r x\nrelease x\nalloc y on a\na: w y`)).toEqual([
-    'early 7: 8-10',
     'lifetime x: b 8, released 9, reused 10',
   ]);
 });
