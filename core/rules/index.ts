@@ -1,6 +1,8 @@
 /** The registry of rules. Adding one is a line here, its file, its fixtures, and `npm run generate`. */
 import type { Hazard } from '../hazards/hazard.ts';
 import type { StreamProgram } from '../program/program.ts';
+import { backwardMissingSync } from './backward-missing-sync.ts';
+import { collectiveNotWaited } from './collective-not-waited.ts';
 import { eventNeverRecorded } from './event-never-recorded.ts';
 import { hostReadBeforeSync } from './host-read-before-sync.ts';
 import { missingRecordStream } from './missing-record-stream.ts';
@@ -13,6 +15,7 @@ import { unjoinedOutput } from './unjoined-output.ts';
 import { writeAfterRead } from './write-after-read.ts';
 
 export const rules: readonly Rule[] = [
+  collectiveNotWaited,
   missingWait,
   writeAfterRead,
   missingRecordStream,
@@ -22,6 +25,7 @@ export const rules: readonly Rule[] = [
   redundantRecordStream,
   hostReadBeforeSync,
   pinnedOverwrittenInFlight,
+  backwardMissingSync,
 ];
 
 export interface WordedHazard extends Words {

@@ -5,6 +5,7 @@
 import type { Hazard, OrderHazard } from '../hazards/hazard.ts';
 import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
 import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } from '../program/program.ts';
+import { backwardMissingSync } from './backward-missing-sync.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
 import { frameNames, namesOf } from './source-names.ts';
@@ -136,8 +137,21 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
         : Math.min(innermost, Math.max(common, origin.streamFrame));
   const place = origin.frames[frame]!;
   const words = wordHazard(hazard, path.program, frameNames(path, place.activation, draft.at)) ?? draft;
+  if (words.rule.code === 'missing-wait' && inBackward(path, origin.frames))
+    return { path, hazard, words: { ...words, rule: backwardMissingSync }, place, frames: [place] };
   const order = [frame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
   return { path, hazard, words, place, frames: order.map((f) => origin.frames[f]!) };
+}
+
+/** Whether the call chain goes through a custom autograd Function's `backward`. */
+function inBackward(path: LoweredPath, frames: readonly SourceFrame[]): boolean {
+  return frames.some(({ activation }) => {
+    const definition = path.activations[activation]?.function;
+    return (
+      definition?.name === 'backward' &&
+      definition.decorators.some((decorator) => decorator.kind === 'Name' && decorator.id === 'staticmethod')
+    );
+  });
 }
 
 /** From the innermost frame outwards past those that were handed the stream or event as an argument. */

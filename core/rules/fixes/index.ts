@@ -5,6 +5,7 @@
 import type { Hazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import type { Instance, Report } from '../report.ts';
+import { collectiveFixes } from './collective.ts';
 import { hostFixes } from './host.ts';
 import { unjoinedFixes } from './join.ts';
 import { lifetimeFixes } from './lifetime.ts';
@@ -36,6 +37,7 @@ function candidates(
     case 'order': {
       const needs = needsOf(instances);
       if (words.rule.code === 'unjoined-output') return unjoinedFixes(path, needs, frames);
+      if (words.rule.code === 'collective-not-waited') return collectiveFixes(path, hazard);
       const moved = needs.length === 1 ? laterRecord(path, needs[0]!, hazard.nearest) : [];
       return [...moved, ...orderFixes(path, needs, frames)];
     }
