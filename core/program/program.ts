@@ -130,6 +130,8 @@ export interface LaunchStep extends StepBase {
   readonly accesses: readonly Access[];
   /** The operator allocates its result itself: `allocate` steps for it come just before. */
   readonly copy?: 'h2d' | 'd2h' | 'd2d';
+  /** Stands for what the caller did before the entry started; its origin is where the entry first uses the tensor. */
+  readonly before?: true;
 }
 
 export interface RecordStep extends StepBase {

@@ -8,6 +8,7 @@ import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } f
 import { backwardMissingSync } from './backward-missing-sync.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
+import { isBefore } from './rule.ts';
 import { frameNames, namesOf } from './source-names.ts';
 import { unjoinedOutput, unjoinedWords } from './unjoined-output.ts';
 
@@ -112,6 +113,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
       certainty: without.length ? 'some-paths' : 'always',
       message: without.length ? words.message + condition(first.path, without) : words.message,
       related: words.related.flatMap((related) => {
+        if (isBefore(first.path.program, related.at)) return [];
         const origin = originOf(first.path.program, related.at);
         const frame = origin?.frames.at(-1);
         return frame ? [{ file: frame.file, start: frame.start, end: frame.end, message: related.message }] : [];
@@ -128,7 +130,8 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
   const handed = hazard.kind === 'order' ? handedOver(path, hazard) : undefined;
   if (handed) return handed;
   const innermost = origin.frames.length - 1;
-  const common = draft.earlier === undefined ? 0 : commonFrame(origin, originOf(path.program, draft.earlier));
+  const earlier = draft.earlier === undefined || isBefore(path.program, draft.earlier) ? undefined : draft.earlier;
+  const common = earlier === undefined ? 0 : commonFrame(origin, originOf(path.program, earlier));
   const frame =
     draft.frame === 'statement'
       ? innermost

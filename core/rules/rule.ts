@@ -62,6 +62,7 @@ export function quoted(name: string | undefined, otherwise: string): string {
 /** `mul` in backticks, for a sentence about what a step does. */
 export function operation(program: StreamProgram, at: StepIndex): string {
   const step = program.steps[at];
+  if (isBefore(program, at)) return "the caller's earlier work";
   switch (step?.kind) {
     case 'launch':
     case 'hostAccess':
@@ -77,6 +78,12 @@ export function operation(program: StreamProgram, at: StepIndex): string {
 export function theOperation(program: StreamProgram, at: StepIndex): string {
   const words = operation(program, at);
   return words.startsWith('`') ? `the ${words}` : words.replace(/^an /, 'the ');
+}
+
+/** Whether the step stands for what happened before the entry: it has no place of its own. */
+export function isBefore(program: StreamProgram, at: StepIndex): boolean {
+  const step = program.steps[at];
+  return step?.kind === 'launch' && step.before === true;
 }
 
 /** Whether a step writes the block. */

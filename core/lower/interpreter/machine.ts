@@ -271,6 +271,7 @@ export class Machine {
         stream: stream.stream,
         name: 'before',
         accesses: [{ block: storage.block, write: true }],
+        before: true,
       });
     }
     return new TensorV(storage);

@@ -6,6 +6,7 @@
 import type { LoweredPath } from '../../lower/lowered.ts';
 import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import { type Instance, originOf } from '../report.ts';
+import { isBefore } from '../rule.ts';
 import { loopVariables } from './blocks.ts';
 import type { OffsetEdit } from './edits.ts';
 import {
@@ -174,6 +175,7 @@ interface RecordSpot {
 
 /** After the producer's statement, in a block that surely ran before the wait does. */
 function recordSpot(path: LoweredPath, need: Need, wait: Spot): RecordSpot | undefined {
+  if (isBefore(path.program, need.first)) return undefined;
   const place = originOf(path.program, need.first)?.frames.find(
     (frame) => path.activations[frame.activation] === wait.activation,
   );

@@ -7,6 +7,7 @@ import type { Activation, LoweredPath } from '../../lower/lowered.ts';
 import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import type { FunctionDef, Module, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
+import { isBefore } from '../rule.ts';
 import { type NamedTarget, namesOf, sameTarget } from '../source-names.ts';
 import { blocksAround, classAround, isBound, type Link, statementOf } from './blocks.ts';
 import { importTorch, insertAfter, insertBefore, type OffsetEdit } from './edits.ts';
@@ -78,6 +79,7 @@ export function putBefore(spot: Spot, first: StepIndex, lines: readonly string[]
 
 /** Whether the step happens in this very statement of the frame. */
 function startsIn(spot: Spot, first: StepIndex, statement: Statement): boolean {
+  if (isBefore(spot.path.program, first)) return false;
   return (originOf(spot.path.program, first)?.frames ?? []).some(
     (frame) =>
       spot.path.activations[frame.activation] === spot.activation &&
