@@ -25,6 +25,11 @@ export class Column<T extends Cells> {
     this.#cells[this.length++] = value;
   }
 
+  /** The cells themselves, for loops that only read; no longer right after the next `push` or `reorder`. */
+  get cells(): T {
+    return this.#cells;
+  }
+
   get(row: number): number {
     return this.#cells[row]!;
   }
@@ -58,23 +63,28 @@ export const int32 = (): Column<Int32Array> => new Column(Int32Array);
 export const uint8 = (): Column<Uint8Array> => new Column(Uint8Array);
 
 /**
- * The order that groups rows by `group` (small numbers, ascending, -1 first) and within a group sorts by `before`, stably. Recorders
+ * The order that groups rows by `group` (small numbers, ascending, -1 first; none: one group) and within a group sorts by `before`, stably. Recorders
  * write long sorted runs, so this is a merge of natural runs: near to linear on real files.
  */
 export function groupedOrder(
   length: number,
-  group: (row: number) => number,
+  group: Int32Array | undefined,
   before: (a: number, b: number) => boolean,
 ): Int32Array {
+  const order = new Int32Array(length);
+  const spare = new Int32Array(length);
+  if (!group) {
+    for (let row = 0; row < length; row++) order[row] = row;
+    sortRuns(order, spare, 0, length, before);
+    return order;
+  }
   let groups = 0;
-  for (let row = 0; row < length; row++) groups = Math.max(groups, group(row) + 2);
+  for (let row = 0; row < length; row++) groups = Math.max(groups, group[row]! + 2);
   const next = new Int32Array(groups + 1);
-  for (let row = 0; row < length; row++) next[group(row) + 2]!++;
+  for (let row = 0; row < length; row++) next[group[row]! + 2]!++;
   for (let i = 1; i <= groups; i++) next[i]! += next[i - 1]!;
   const starts = next.slice();
-  const order = new Int32Array(length);
-  for (let row = 0; row < length; row++) order[next[group(row) + 1]!++] = row;
-  const spare = new Int32Array(length);
+  for (let row = 0; row < length; row++) order[next[group[row]! + 1]!++] = row;
   for (let i = 0; i < groups; i++) sortRuns(order, spare, starts[i]!, starts[i + 1]!, before);
   return order;
 }

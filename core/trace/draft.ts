@@ -63,16 +63,13 @@ export class HostRows {
 
   /** Grouped by thread, then by start, the longer first. */
   order(): Int32Array {
-    const { thread, start, duration } = this;
-    return groupedOrder(
-      this.length,
-      (row) => thread.get(row),
-      (a, b) => {
-        const first = start.get(a);
-        const second = start.get(b);
-        return first < second || (first === second && duration.get(a) > duration.get(b));
-      },
-    );
+    const start = this.start.cells;
+    const duration = this.duration.cells;
+    return groupedOrder(this.length, this.thread.cells, (a, b) => {
+      const first = start[a]!;
+      const second = start[b]!;
+      return first < second || (first === second && duration[a]! > duration[b]!);
+    });
   }
 
   reorder(order: Int32Array): void {
@@ -331,17 +328,11 @@ export class TraceDraft {
       const launcher = device.launcher.get(row);
       if (launcher >= 0) device.launcher.set(row, hostPlace[launcher]!);
     }
-    const deviceOrder = groupedOrder(
-      device.length,
-      (row) => device.stream.get(row),
-      (a, b) => device.start.get(a) < device.start.get(b),
-    );
+    const deviceStart = device.start.cells;
+    const deviceOrder = groupedOrder(device.length, device.stream.cells, (a, b) => deviceStart[a]! < deviceStart[b]!);
     this.#pointOriginsAtSlices(deviceOrder);
-    const counterOrder = groupedOrder(
-      counters.length,
-      () => 0,
-      (a, b) => counters.time.get(a) < counters.time.get(b),
-    );
+    const counterTime = counters.time.cells;
+    const counterOrder = groupedOrder(counters.length, undefined, (a, b) => counterTime[a]! < counterTime[b]!);
 
     const program: StreamProgram = {
       streams: this.programStreams,
@@ -447,13 +438,14 @@ export class TraceDraft {
 
   #duration(): number {
     let end = this.latest;
-    const { device, host, marks, counters } = this;
-    for (let row = 0; row < device.length; row++) end = Math.max(end, device.start.get(row) + device.duration.get(row));
-    for (let row = 0; row < host.length; row++) end = Math.max(end, host.start.get(row) + host.duration.get(row));
-    for (let row = 0; row < marks.length; row++)
-      end = Math.max(end, marks.hostTime.get(row), marks.deviceTime.get(row));
-    for (let row = 0; row < counters.length; row++) end = Math.max(end, counters.time.get(row));
-    for (let row = 0; row < this.stepTime.length; row++) end = Math.max(end, this.stepTime.get(row));
+    const spans = [this.device, this.host];
+    for (const { start, duration } of spans) {
+      const starts = start.cells;
+      const durations = duration.cells;
+      for (let row = 0; row < start.length; row++) end = Math.max(end, starts[row]! + durations[row]!);
+    }
+    for (const { length, cells } of [this.marks.hostTime, this.marks.deviceTime, this.counters.time, this.stepTime])
+      for (let row = 0; row < length; row++) end = Math.max(end, cells[row]!);
     return end;
   }
 

@@ -24,7 +24,11 @@ export class ByteInterner {
 
   /** The id of the JSON string text in bytes `from`..`to`; `escaped`: it has backslashes. */
   intern(bytes: Uint8Array, from: number, to: number, escaped: boolean): number {
-    const hash = hashBytes(bytes, from, to);
+    return this.internHashed(bytes, from, to, hashBytes(bytes, from, to), escaped);
+  }
+
+  /** As `intern`, for who has `hashBytes` of the range already. */
+  internHashed(bytes: Uint8Array, from: number, to: number, hash: number, escaped: boolean): number {
     const length = to - from;
     const mask = this.#slots.length - 1;
     const slots = this.#slots;
@@ -96,14 +100,21 @@ export class ByteInterner {
   }
 }
 
-/** A hash of a name from its length and up to sixteen of its bytes; names of real traces differ there. */
+/**
+ * The hash of a name: its words of four bytes, then the bytes that are left. Scanners that read words work it out on the
+ * way (`hashWord`).
+ */
 export function hashBytes(bytes: Uint8Array, from: number, to: number): number {
-  const length = to - from;
-  const step = (length >> 3) + 1;
-  let hash = length;
-  for (let i = from; i < to; i += step) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
-  for (let i = Math.max(from, to - 6); i < to; i++) hash = (Math.imul(hash, 31) + bytes[i]!) | 0;
+  let hash = 0;
+  let i = from;
+  for (; i + 4 <= to; i += 4)
+    hash = hashWord(hash, bytes[i]! | (bytes[i + 1]! << 8) | (bytes[i + 2]! << 16) | (bytes[i + 3]! << 24));
+  for (; i < to; i++) hash = hashWord(hash, bytes[i]!);
   return hash;
+}
+
+export function hashWord(hash: number, word: number): number {
+  return Math.imul(hash ^ word, 0x9e3779b1) ^ (hash >>> 13);
 }
 
 export function decodeJsonString(bytes: Uint8Array, from: number, to: number, escaped: boolean): string {

@@ -7,7 +7,8 @@
  *                     │ correlation        ▲ wait_on_cuda_event_record_corr_id │
  *     stream        ██ kernel ██           └──────────── cuda_sync row ────────┘
  */
-import type { HostWaitStep } from '../program/program.ts';
+import type { Access, HostWaitStep } from '../program/program.ts';
+import { groupedOrder } from './columns.ts';
 import { hostWaitMark, operatorSlice, pythonSlice, recordMark, waitMark } from './draft.ts';
 import type { KinetoRows } from './kineto.ts';
 import { workOutMarkTimes } from './mark-times.ts';
@@ -38,8 +39,9 @@ export function joinKineto(rows: KinetoRows, earliest: number): void {
   const memory = sites.sweep(memoryOrder);
 
   const callOf = new Map<number, number>();
+  const correlations = rows.callCorrelation.cells;
   for (let row = 0; row < draft.host.length; row++) {
-    const correlation = rows.callCorrelation.get(row);
+    const correlation = correlations[row]!;
     if (correlation >= 0 && !callOf.has(correlation)) callOf.set(correlation, row);
   }
 
@@ -100,26 +102,32 @@ class Sites {
         }
       }
     };
+    const threads = host.thread.cells;
+    const starts = host.start.cells;
+    const durations = host.duration.cells;
+    const kinds = host.kind.cells;
+    const names = host.name.cells;
+    const hostSites = host.site.cells;
     for (let row = 0; row < host.length; row++) {
-      const start = host.start.get(row);
-      if (host.thread.get(row) !== thread) {
+      const start = starts[row]!;
+      if (threads[row] !== thread) {
         settleMemory(Number.POSITIVE_INFINITY);
         open.length = 0;
-        thread = host.thread.get(row);
+        thread = threads[row]!;
         waiting = ofThread.get(thread) ?? [];
         next = 0;
       }
-      settleMemory(start);
-      const lasts = host.duration.get(row) > 0;
+      if (next < waiting.length) settleMemory(start);
+      const lasts = durations[row]! > 0;
       while (open.length > 0) {
         const top = open[open.length - 1]!;
-        const end = host.start.get(top) + host.duration.get(top);
+        const end = starts[top]! + durations[top]!;
         // In traces of whole microseconds an empty call at the end of another is inside it.
         if (end < start || (end === start && lasts)) open.pop();
         else break;
       }
-      const outer = open.length > 0 ? host.site.get(open[open.length - 1]!) : -1;
-      host.site.set(row, host.kind.get(row) === pythonSlice ? this.#site(host.name.get(row), outer) : outer);
+      const outer = open.length > 0 ? hostSites[open[open.length - 1]!]! : -1;
+      hostSites[row] = kinds[row] === pythonSlice ? this.#site(names[row]!, outer) : outer;
       open.push(row);
     }
     settleMemory(Number.POSITIVE_INFINITY);
@@ -150,7 +158,8 @@ class Sites {
 
 function sortedMemory(rows: KinetoRows): Int32Array {
   const { time } = rows.memory;
-  return new Int32Array(time.length).map((_, i) => i).sort((a, b) => time.get(a) - time.get(b) || a - b);
+  const times = time.cells;
+  return groupedOrder(time.length, undefined, (a, b) => times[a]! < times[b]!);
 }
 
 function makeBlocks(
@@ -196,6 +205,9 @@ function makeBlocks(
 }
 
 // Steps.
+
+/** Which memory a kernel touches is not in the file. */
+const noAccesses: readonly Access[] = [];
 
 function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void {
   const { draft, syncs, events } = rows;
@@ -254,9 +266,11 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
       call,
     });
   }
+  const correlations = rows.callCorrelation.cells;
+  const hostNames = host.name.cells;
   for (let row = 0; row < host.length; row++) {
-    if (rows.callCorrelation.get(row) < 0) continue;
-    const kind = names.kind(host.name.get(row));
+    if (correlations[row]! < 0) continue;
+    const kind = names.kind(hostNames[row]!);
     if (kind === 'record') calls.push({ time: host.start.get(row), kind, row, call: row });
     else if ((kind === 'wait' || kind === 'hostWait') && !synced.has(rows.callCorrelation.get(row))) {
       // Where waits are recorded, one without its row is on a stream without GPU work in the window, or captured.
@@ -285,7 +299,7 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
         const name =
           strings.list[(slices.length === 1 ? device.name : host.name).get(slices.length === 1 ? first : call)]!;
         const step = draft.pushStep(
-          { kind: 'launch', thread, origin: origin(), stream: device.stream.get(first), name, accesses: [] },
+          { kind: 'launch', thread, origin: origin(), stream: device.stream.get(first), name, accesses: noAccesses },
           time,
         );
         for (const slice of slices) device.step.set(slice, step);

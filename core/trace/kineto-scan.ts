@@ -8,7 +8,7 @@
  *
  * Knows JSON and the keys of an event; nothing of what categories and arguments mean.
  */
-import { decodeJsonString, ByteInterner, hashBytes } from './interner.ts';
+import { ByteInterner, decodeJsonString, hashBytes, hashWord } from './interner.ts';
 import type { StringTable } from './strings.ts';
 
 /** What the scanner knows of the event at hand. Text values are ids of the string table, -1 where they are missing. */
@@ -39,8 +39,6 @@ export interface KinetoSink {
   /** A key of the outer object other than the events; `text` is its value as it stands in the file, shortened. */
   metadata(key: string, text: string): void;
   problem(kind: string, message: string, offset: number, row: number): void;
-  /** Whether the arguments of events of this category (id of its string) may be passed over without a look. */
-  skipsArguments(category: number): boolean;
 }
 
 /** Arguments by name: numbers in `values` (NaN where missing), texts in `texts` (-1 where missing). */
@@ -109,6 +107,7 @@ export class KinetoScanner implements ScannedEvent {
 
   // The window: `#bytes` begin at byte `#base` of the file; `#at` is how far they are read.
   #bytes: Uint8Array = new Uint8Array(0);
+  #words = toView(this.#bytes);
   #limit = 0;
   #base = 0;
   #at = 0;
@@ -145,10 +144,12 @@ export class KinetoScanner implements ScannedEvent {
   #fraction = 0;
   #negative = false;
 
+  // What the last event had, as bytes: category up to the name, process and thread up to the time.
   #lastCategory = -1;
-  #lastCategoryBytes: Uint8Array = new Uint8Array(0);
-  /** Whether the arguments of events of the last category may be passed over. */
-  #lastSkips = false;
+  #categoryPart = toView(new Uint8Array(4));
+  #lastPid = 0;
+  #lastTid = 0;
+  #threadPart = toView(new Uint8Array(4));
 
   #fast = true;
   #fastUsed = false;
@@ -212,6 +213,7 @@ export class KinetoScanner implements ScannedEvent {
 
   #scanWindow(bytes: Uint8Array, base: number, at: number): void {
     this.#bytes = bytes;
+    this.#words = toView(bytes);
     this.#limit = bytes.length;
     this.#base = base;
     this.#at = at;
@@ -455,55 +457,58 @@ export class KinetoScanner implements ScannedEvent {
    *     }
    */
   #kinetoEvent(start: number): number {
-    const bytes = this.#bytes;
     const limit = this.#limit;
     this.#fastUsed = false;
-    if (start + 64 > limit || !matches(bytes, start, layout.phase) || bytes[start + 14] !== quote) return otherLayout;
+    if (start + 64 > limit) return otherLayout;
+    const bytes = this.#bytes;
+    const words = this.#words;
+    if (!this.#same(start, layout.opening)) return otherLayout;
     const phase = bytes[start + 13]!;
-    if (phase === 115 || phase === 102) {
+    if ((phase === 115 || phase === 102) && bytes[start + 14] === quote) {
       // Flow arrows are of no use here: what they join is joined by correlation.
       this.phase = phase;
       this.category = -1;
       return this.#eventEnd(start + 16);
     }
-    if (phase !== 88 || !matches(bytes, start + 15, layout.category)) return otherLayout;
-    let from = start + 25;
-    let to = from + this.#lastCategoryBytes.length;
-    let category = this.#lastCategory;
-    if (bytes[to] !== quote || !matches(bytes, from, this.#lastCategoryBytes)) {
-      to = this.#string(from);
-      if (to < 0) return otherLayout;
-      category = this.#interner.intern(bytes, from, to, this.#escaped);
-      this.#lastCategory = category;
-      this.#lastCategoryBytes = bytes.slice(from, to);
-      this.#lastSkips = this.#sink.skipsArguments(category);
-    }
-    if (to + 64 > limit || !matches(bytes, to + 1, layout.name)) return otherLayout;
-    from = to + 12;
-    to = this.#string(from);
-    if (to < 0 || to + 128 > limit || !matches(bytes, to + 1, layout.pid)) return otherLayout;
-    const nameEscaped = this.#escaped;
-    const nameEnd = to;
+    if (phase !== 88 || !this.#same(start + 14, layout.category)) return otherLayout;
 
-    let i = to + 10;
+    let i = start + 25;
+    if (i + this.#categoryPart.byteLength + 128 > limit) return otherLayout;
+    if (!this.#same(i, this.#categoryPart) && !this.#learnCategory(i)) return otherLayout;
+    i += this.#categoryPart.byteLength;
+
+    // The name, four bytes at a time while none of them is a quote or a backslash.
+    const from = i;
+    let hash = 0;
+    const safe = limit - 128;
+    while (i < safe) {
+      const word = words.getInt32(i, true);
+      const a = word ^ 0x22222222;
+      const b = word ^ 0x5c5c5c5c;
+      if (((((a - 0x01010101) | 0) & ~a) | (((b - 0x01010101) | 0) & ~b)) & 0x80808080) break;
+      hash = hashWord(hash, word);
+      i += 4;
+    }
+    if (i >= safe) return otherLayout;
+    let escaped = false;
     let c = bytes[i]!;
-    let pid = 0;
-    while (c >= 48 && c <= 57) {
-      pid = pid * 10 + (c - 48);
+    while (c !== quote && c !== backslash) {
+      hash = hashWord(hash, c);
       c = bytes[++i]!;
     }
-    if (i === to + 10 || !matches(bytes, i, layout.tid)) return otherLayout;
-    i += 9;
-    let digits = i;
-    let tid = 0;
-    c = bytes[i]!;
-    while (c >= 48 && c <= 57) {
-      tid = tid * 10 + (c - 48);
-      c = bytes[++i]!;
+    if (c === backslash) {
+      i = this.#string(i);
+      if (i < 0 || i >= safe) return otherLayout;
+      escaped = true;
+      hash = hashBytes(bytes, from, i);
     }
-    if (i === digits || !matches(bytes, i, layout.time)) return otherLayout;
-    i += 12;
-    digits = i;
+    const nameEnd = i;
+    i++;
+
+    if (!this.#same(i, this.#threadPart) && !this.#learnThread(i)) return otherLayout;
+    i += this.#threadPart.byteLength;
+
+    const digits = i;
     let microseconds = 0;
     c = bytes[i]!;
     while (c >= 48 && c <= 57) {
@@ -517,9 +522,9 @@ export class KinetoScanner implements ScannedEvent {
       i += 4;
       if (!(nanoseconds >= 0 && nanoseconds <= 999)) return otherLayout;
     }
-    if (i === digits || !matches(bytes, i, layout.duration)) return otherLayout;
+    if (i === digits || i + 48 > limit || !this.#same(i, layout.duration)) return otherLayout;
     i += 9;
-    digits = i;
+    const second = i;
     let duration = 0;
     c = bytes[i]!;
     while (c >= 48 && c <= 57) {
@@ -533,24 +538,23 @@ export class KinetoScanner implements ScannedEvent {
       if (!(fraction >= 0 && fraction <= 999)) return otherLayout;
       duration += fraction;
     }
-    if (i === digits || i + 16 > limit) return otherLayout;
+    if (i === second || i + 24 > limit) return otherLayout;
 
     this.#argumentsFrom = -1;
-    if (matches(bytes, i, layout.arguments)) {
+    if (this.#same(i, layout.arguments)) {
       this.#argumentsFrom = i + 14;
-      i = this.#lastSkips ? this.#argumentsEnd(i + 14) : this.#skip(i + 14);
+      i = this.#argumentsEnd(i + 14);
       if (i < 0) return i;
       this.#argumentsTo = i;
     }
     if (i + 4 > limit) return incomplete;
-    if (bytes[i] !== 10 || bytes[i + 1] !== 32 || bytes[i + 2] !== 32 || bytes[i + 3] !== closeBrace)
-      return otherLayout;
+    if (words.getInt32(i, true) !== closingLine) return otherLayout;
 
     this.phase = phase;
-    this.category = category;
-    this.name = this.#interner.intern(bytes, from, nameEnd, nameEscaped);
-    this.pid = pid;
-    this.tid = tid;
+    this.category = this.#lastCategory;
+    this.name = this.#interner.internHashed(bytes, from, nameEnd, hash, escaped);
+    this.pid = this.#lastPid;
+    this.tid = this.#lastTid;
     this.pidIsText = false;
     this.tidIsText = false;
     this.hasTime = true;
@@ -558,6 +562,54 @@ export class KinetoScanner implements ScannedEvent {
     this.nanoseconds = nanoseconds;
     this.duration = duration;
     return i + 4;
+  }
+
+  /** Whether the bytes from `at` are those of `part` (four or more); they lie inside the window. */
+  #same(at: number, part: DataView): boolean {
+    const words = this.#words;
+    const last = part.byteLength - 4;
+    for (let i = 0; i < last; i += 4) if (words.getInt32(at + i, true) !== part.getInt32(i, true)) return false;
+    return words.getInt32(at + last, true) === part.getInt32(last, true);
+  }
+
+  /** Remembers category and all up to the name, which stay the same over many events. */
+  #learnCategory(from: number): boolean {
+    const bytes = this.#bytes;
+    const to = this.#string(from);
+    if (to < 0 || to + 12 > this.#limit || !this.#same(to, layout.name)) return false;
+    this.#lastCategory = this.#interner.intern(bytes, from, to, this.#escaped);
+    this.#categoryPart = toView(bytes.slice(from, to + 12));
+    return true;
+  }
+
+  /** Remembers process, thread and all up to the digits of the time. */
+  #learnThread(from: number): boolean {
+    const bytes = this.#bytes;
+    let i = from;
+    if (from + 96 > this.#limit || !this.#same(i, layout.pid)) return false;
+    i += 9;
+    let start = i;
+    let pid = 0;
+    let c = bytes[i]!;
+    while (c >= 48 && c <= 57) {
+      pid = pid * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    if (i === start || i - start > 15 || !this.#same(i, layout.tid)) return false;
+    i += 9;
+    start = i;
+    let tid = 0;
+    c = bytes[i]!;
+    while (c >= 48 && c <= 57) {
+      tid = tid * 10 + (c - 48);
+      c = bytes[++i]!;
+    }
+    if (i === start || i - start > 15 || !this.#same(i, layout.time)) return false;
+    i += 12;
+    this.#lastPid = pid;
+    this.#lastTid = tid;
+    this.#threadPart = toView(bytes.slice(from, i));
+    return true;
   }
 
   #event(start: number): number {
@@ -865,23 +917,23 @@ export class KinetoScanner implements ScannedEvent {
 }
 
 const layout = {
-  phase: toBytes('{\n    "ph": "'),
-  category: toBytes(', "cat": "'),
-  name: toBytes(', "name": "'),
-  pid: toBytes(', "pid": '),
-  tid: toBytes(', "tid": '),
-  time: toBytes(',\n    "ts": '),
-  duration: toBytes(', "dur": '),
-  arguments: toBytes(',\n    "args": {'),
+  opening: part('{\n    "ph": "'),
+  category: part('", "cat": "'),
+  name: part('", "name": "'),
+  pid: part(', "pid": '),
+  tid: part(', "tid": '),
+  time: part(',\n    "ts": '),
+  duration: part(', "dur": '),
+  arguments: part(',\n    "args": {'),
 } as const;
+const closingLine = part('\n  }').getInt32(0, true);
 
-function toBytes(text: string): Uint8Array {
-  return Uint8Array.from(text, (c) => c.charCodeAt(0));
+function part(text: string): DataView {
+  return toView(Uint8Array.from(text, (c) => c.charCodeAt(0)));
 }
 
-function matches(bytes: Uint8Array, at: number, pattern: Uint8Array): boolean {
-  for (let i = 0; i < pattern.length; i++) if (bytes[at + i] !== pattern[i]) return false;
-  return true;
+function toView(bytes: Uint8Array): DataView {
+  return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
 
 const keyPhase = 1;

@@ -211,11 +211,6 @@ export class KinetoReader implements FormatReader, KinetoSink {
 
   // What the scanner calls.
 
-  skipsArguments(category: number): boolean {
-    const role = this.#role(category);
-    return role === 'operator' || role === 'python' || role === 'annotation' || role === 'none';
-  }
-
   metadata(key: string, text: string): void {
     const known = key in otherTools ? otherTools[key as keyof typeof otherTools] : undefined;
     if (known && !this.#scanner.sawEvents) throw new TraceError(known, 0);
