@@ -147,7 +147,7 @@ describe('painters', () => {
 
   it('paint selection and hover on the overlay', () => {
     const pen = mockPen();
-    const gemm = trace.deviceSlices.start.findIndex((start) => start === 803_000);
+    const gemm = trace.deviceSlices.start.indexOf(803_000);
     drawOverlay(pen, sceneOf({ selection: { kind: 'device', index: gemm } }), {
       hover: { kind: 'block', index: 0 },
       cursor: 5000,
