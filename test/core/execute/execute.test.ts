@@ -6,6 +6,7 @@ import { judgeTrace } from '../../../core/judgeTrace.ts';
 import { wordHazard } from '../../../core/rules/index.ts';
 import { openTrace } from '../../../core/trace/index.ts';
 import type { Trace } from '../../../core/trace/trace.ts';
+import { randomProgram } from '../order/random.ts';
 import { tell } from '../order/verbs.ts';
 
 /** Each line of the text is a line of `told.py`. */
@@ -180,4 +181,46 @@ test('the hazards of the run are those of the program', () => {
     hazards += told(text).length;
   }
   expect(hazards).toBeGreaterThan(12);
+});
+
+test('random programs, too, have the hazards of their runs', () => {
+  let hazards = 0;
+  let reuses = 0;
+  let possible = 0;
+  for (let seed = 1; seed <= 150; seed++) {
+    const program = randomProgram(seed, {
+      streams: 2 + (seed % 3),
+      events: 3,
+      blocks: 3,
+      threads: 1 + (seed % 2),
+      steps: 60,
+      ranges: seed % 2 === 0,
+      unplaced: true,
+    });
+    const raceline = execute(program, {
+      producer: 'raceline test',
+      placeOf: (step) => [{ file: 'random.py', line: step + 1, function: 'run' }],
+    });
+    const trace = openTrace(new TextEncoder().encode(raceline), 'random.raceline');
+    expect(trace.problems).toEqual([]);
+    const ran = judgeTrace(trace).map(
+      ({ code, at, related }) => `${code} ${at.line - 1} ${(related[0]?.line ?? 0) - 1}`,
+    );
+    const known = findHazards(program).map((hazard) => {
+      const { rule, at, related } = wordHazard(hazard, program)!;
+      return `${rule.code} ${at} ${related[0]?.at ?? -1}`;
+    });
+    // A reuse that is possible in the program may, in one run, go to an owner that is in order; so may the wait that
+    // comes too early to settle it.
+    const reuse = (one: string) => one.startsWith('missing-record-stream');
+    const others = (list: readonly string[]) =>
+      [...new Set(list.filter((one) => !reuse(one) && !one.startsWith('reversed-wait')))].sort();
+    expect(others(ran), `seed ${seed}`).toEqual(others(known));
+    for (const one of ran) expect(known, `seed ${seed}`).toContain(one);
+    reuses += ran.filter(reuse).length;
+    possible += new Set(known.filter(reuse)).size;
+    hazards += ran.length;
+  }
+  expect(hazards).toBeGreaterThan(500);
+  expect(reuses / possible).toBeGreaterThan(0.9);
 });
