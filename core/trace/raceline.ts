@@ -41,7 +41,7 @@ const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   alloc: ['n', 't', 'd', 'th', 's', 'b', 'addr', 'size', 'st', 'name', 'mem'],
   free: ['n', 't', 'd', 'th', 's', 'b', 'how'],
   reusable: ['b', 't'],
-  recordStream: ['n', 't', 'd', 'th', 's', 'b', 'st'],
+  recordStream: ['n', 't', 'd', 'th', 's', 'b', 'st', 'implicit'],
   op: ['n', 't', 'd', 'th', 's', 'st', 'name', 'acc', 'blind', 'copy'],
   record: ['n', 't', 'd', 'th', 's', 'e', 'st', 'implicit'],
   wait: ['n', 't', 'd', 'th', 's', 'e', 'st', 'rec', 'implicit'],
