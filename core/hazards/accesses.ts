@@ -88,9 +88,12 @@ export class Cell {
 export class AccessMap {
   /** Sorted by start, disjoint. */
   cells: Cell[] = [];
+  /** A cell of an earlier life: most blocks need one cell only. */
+  #spare: Cell | undefined;
 
   /** Ready for another life. */
   clear(): void {
+    this.#spare = this.cells[0];
     this.cells.length = 0;
   }
 
@@ -147,10 +150,24 @@ export class AccessMap {
     }
   }
 
+  #fresh(start: number, end: number): Cell {
+    const cell = this.#spare;
+    if (!cell) return new Cell(start, end);
+    this.#spare = undefined;
+    cell.start = start;
+    cell.end = end;
+    cell.wrote(-1, -1);
+    return cell;
+  }
+
   /** Makes cell borders at `start` and `end` with no gap between; gives the index of the first cell in the range. */
   #cut(start: number, end: number): number {
     const cells = this.cells;
     if (cells.length === 1 && cells[0]!.start === start && cells[0]!.end === end) return 0;
+    if (cells.length === 0) {
+      cells.push(this.#fresh(start, end));
+      return 0;
+    }
     let low = 0;
     let high = cells.length;
     while (low < high) {

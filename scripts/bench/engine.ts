@@ -22,23 +22,27 @@ export async function bench(): Promise<Row[]> {
   return [
     {
       name: 'order and hazards',
-      value: large.steps.length / long / 1000,
+      value: round(large.steps.length / long / 1000),
       unit: 'M steps/s',
       note: `${large.steps.length} steps, ${large.streams.length} streams, ${large.blocks.length} blocks, ${found} hazards; bound 2`,
     },
     {
       name: 'order and hazards, 10 times the steps',
-      value: long / short,
+      value: round(long / short),
       unit: 'times the time',
       note: `${small.steps.length} steps in ${short.toFixed(1)} ms, ${large.steps.length} in ${long.toFixed(1)} ms; bound 12`,
     },
     {
       name: 'order and hazards, byte ranges',
-      value: slices.steps.length / sliced / 1000,
+      value: round(slices.steps.length / sliced / 1000),
       unit: 'M steps/s',
       note: `${slices.steps.length} steps on slices of 8 blocks`,
     },
   ];
+}
+
+function round(value: number): number {
+  return Number(value.toFixed(2));
 }
 
 function best(work: () => void, times: number): number {
