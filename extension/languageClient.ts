@@ -5,6 +5,9 @@
 import * as vscode from 'vscode';
 import type { LanguageClient } from 'vscode-languageclient/node';
 
+/** A server that checks a large workspace answers its shutdown late. */
+const stopLimit = 10_000;
+
 interface ServerStatus {
   readonly findings: number;
   readonly milliseconds: number;
@@ -13,7 +16,6 @@ interface ServerStatus {
 export class LazyLanguageClient implements vscode.Disposable {
   readonly #context: vscode.ExtensionContext;
   readonly #log: vscode.LogOutputChannel;
-  #client: LanguageClient | undefined;
   #starting: Promise<LanguageClient> | undefined;
   #restarting: Promise<void> | undefined;
   #serverLog: vscode.LogOutputChannel | undefined;
@@ -35,30 +37,23 @@ export class LazyLanguageClient implements vscode.Disposable {
 
   /** The running client. A failed start is logged, shown in the status, and tried again by the next caller. */
   get(): Promise<LanguageClient> {
-    this.#starting ??= this.#start().catch((error) => {
-      this.#starting = undefined;
-      this.#log.error(`The language server did not start: ${String(error)}`);
-      this.#show('did not start', vscode.LanguageStatusSeverity.Error);
-      throw error;
-    });
+    this.#starting ??= this.#begin();
     return this.#starting;
   }
 
-  /** Several requests at once make one restart. */
-  restart(): Promise<void> {
-    this.#restarting ??= (async () => {
-      try {
-        const running = this.#client;
-        this.#client = undefined;
-        this.#starting = undefined;
-        if (running)
-          await running.dispose(2000).catch((error) => this.#log.warn(`Stopping the server: ${String(error)}`));
-        await this.get();
-      } finally {
+  /** Several requests at once make one restart; whoever asks for the client meanwhile gets the new one. */
+  async restart(): Promise<void> {
+    if (!this.#restarting) {
+      const before = this.#starting;
+      this.#restarting = (async () => {
+        // A client can only be stopped once it runs.
+        const running = await before?.catch(() => undefined);
+        await running?.dispose(stopLimit).catch((error) => this.#log.warn(`Stopping the server: ${String(error)}`));
         this.#restarting = undefined;
-      }
-    })();
-    return this.#restarting;
+      })();
+      this.#starting = this.#restarting.then(() => this.#begin());
+    }
+    await this.#starting;
   }
 
   showLogs(): void {
@@ -68,8 +63,20 @@ export class LazyLanguageClient implements vscode.Disposable {
   async dispose(): Promise<void> {
     for (const subscription of this.#subscriptions) subscription.dispose();
     this.#status?.dispose();
-    await this.#client?.dispose(2000).catch(() => {});
+    const running = await this.#starting?.catch(() => undefined);
+    await running?.dispose(2000).catch(() => {});
     this.#serverLog?.dispose();
+  }
+
+  async #begin(): Promise<LanguageClient> {
+    try {
+      return await this.#start();
+    } catch (error) {
+      this.#starting = undefined;
+      this.#log.error(`The language server did not start: ${(error as Error).stack ?? String(error)}`);
+      this.#show('did not start', vscode.LanguageStatusSeverity.Error);
+      throw error;
+    }
   }
 
   async #start(): Promise<LanguageClient> {
@@ -90,7 +97,7 @@ export class LazyLanguageClient implements vscode.Disposable {
         connectionOptions: { maxRestartCount: 3 },
         initializationOptions: {
           docsUri: vscode.Uri.joinPath(this.#context.extensionUri, 'docs', 'rules').toString(),
-          client: ['raceline/status'],
+          client: ['raceline/status', 'raceline/commands'],
         },
       },
     );
@@ -104,7 +111,6 @@ export class LazyLanguageClient implements vscode.Disposable {
         vscode.LanguageStatusSeverity.Information,
       ),
     );
-    this.#client = client;
     await client.start();
     this.#log.info(`The language server runs (${Math.round(performance.now() - started)} ms).`);
     return client;

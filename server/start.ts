@@ -82,7 +82,8 @@ export function startServer(connection: Connection, load: () => Promise<Engine> 
           codeActionKinds: [CodeActionKind.QuickFix, fixAllKind],
           resolveProvider: client.resolvesEdits,
         },
-        executeCommandProvider: { commands: [...commands.keys()] },
+        // A client that sends the requests itself would only register the ids a second time after a restart.
+        executeCommandProvider: client.knows.has('raceline/commands') ? undefined : { commands: [...commands.keys()] },
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
       },
     };

@@ -110,11 +110,14 @@ async function readTrace(uri: vscode.Uri): Promise<ToWebview> {
         name,
         message: `This trace is ${Math.round(size / (1 << 20))} MB. The command 'raceline view ${name}' opens it in a browser without copying it through the editor.`,
       };
-    return { type: 'open', name, bytes: await vscode.workspace.fs.readFile(uri) };
+    return { type: 'open', name, bytes: plain(await vscode.workspace.fs.readFile(uri)) };
   } catch (error) {
     return { type: 'failed', name, message: `The file cannot be read: ${(error as Error).message}` };
   }
 }
+
+/** A Node Buffer is a Uint8Array to the eye, but crosses to the page as JSON. */
+const plain = ({ buffer, byteOffset, byteLength }: Uint8Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
 /** A run writes its file while it is open, and the next run may replace it: both are read again, once it is quiet. */
 function watch(uri: vscode.Uri, changed: () => void): vscode.Disposable | undefined {

@@ -16,7 +16,7 @@ try {
     version: process.env.VSCODE_VERSION ?? '1.100.3',
     extensionDevelopmentPath: root,
     extensionTestsPath: suite,
-    extensionTestsEnv: { RACELINE_TEST_RESULTS: resultFile, RACELINE_TEST_VSIX: '' },
+    extensionTestsEnv: { RACELINE_TEST_RESULTS: resultFile },
     launchArgs: [workspace, '--disable-extensions', '--disable-workspace-trust', '--skip-welcome'],
   });
 } catch (error) {

@@ -17,7 +17,7 @@ const resultFile = path.join(scratch, 'results.json');
 const workspace = temporaryCopy(path.join(root, 'test/vscode/workspace'), 'workspace');
 const workbench = await Workbench.start({
   vsix,
-  environment: { RACELINE_TEST_RESULTS: resultFile, RACELINE_TEST_VSIX: vsix ?? '' },
+  environment: { RACELINE_TEST_RESULTS: resultFile },
 });
 // VS Code runs tests only beside an extension under development; an installed one needs a stand-in.
 let development = root;
@@ -49,11 +49,10 @@ try {
   const limit = setTimeout(() => finish('the suite did not end in 240 s'), 240_000);
   const code = await finished;
   clearTimeout(limit);
-  if (code !== 0) console.error(`the extension host answered ${code}`);
+  if (code !== 0) console.error(`the extension host answered ${code}\n${workbench.output}`);
   if (!existsSync(resultFile)) {
     mkdirSync(path.join(root, 'out'), { recursive: true });
     await page.screenshot({ path: path.join(root, 'out/inhost-failure.png') });
-    console.error(workbench.output);
   }
 } finally {
   await workbench.stop();

@@ -2,7 +2,16 @@
 // the workbench. Knows nothing of what is tested.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -130,8 +139,12 @@ export class Workbench {
     return `vscode-remote://127.0.0.1:${this.#port}${file}`;
   }
 
+  /** What the server said, and what the extension logged. */
   get output() {
-    return this.#output.slice(-4000);
+    const logs = readdirSync(this.#root, { recursive: true, encoding: 'utf8' })
+      .filter((name) => /Raceline[^/]*\.log$/.test(name))
+      .map((name) => `${path.basename(name)}:\n${readFileSync(path.join(this.#root, name), 'utf8').slice(-6000)}`);
+    return [this.#output.slice(-1500), ...logs].join('\n');
   }
 
   async stop() {

@@ -4,7 +4,7 @@ import type { Test } from 'mocha';
 
 export async function run(): Promise<void> {
   const { default: Mocha } = await import('mocha');
-  const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, reporter: 'min' });
+  const mocha = new Mocha({ ui: 'bdd', timeout: 60_000, reporter: 'min', grep: process.env.RACELINE_TEST_GREP });
   mocha.suite.emit('pre-require', globalThis, 'suite', mocha);
   await import('./findings.test.ts');
   await import('./timeline.test.ts');
