@@ -50,7 +50,16 @@ def _run(options):
     torch = _torch()
     device = _device(torch, options.device)
     output = options.output or _default_output(options)
+    _check_output(output)
     relative = os.path.abspath(options.relative_to) if options.relative_to else None
+    if device == "cuda":
+        from raceline.cuda.session import Session, Sources
+
+        sources = (Sources(options.level),)
+    else:
+        from raceline.meta.session import Session
+
+        sources = ()
     start = time.time_ns()
     header = {
         "raceline": 1, "producer": f"raceline-executor {__version__}", "mode": device, "torch": torch.__version__,
@@ -60,13 +69,9 @@ def _run(options):
     if relative:
         del header["cwd"]
         header["argv"][0] = os.path.relpath(os.path.abspath(options.program), relative).replace(os.sep, "/") if not options.module else options.program
-    file = _open(output, header)
+    file = TraceFile(output, header)
     sites = Sites(file, os.path.dirname(os.path.abspath(torch.__file__)), relative)
-    if device == "cuda":
-        from raceline.cuda.session import Session
-    else:
-        from raceline.meta.session import Session
-    session = Session(file, sites, start, options.level)
+    session = Session(file, sites, start, options.level, *sources)
     outcome = {"status": "ok", "message": None}
 
     def finish():
@@ -122,10 +127,11 @@ def _default_output(options):
     return os.path.join(".raceline", f"{name}-{time.strftime('%Y%m%d-%H%M%S')}.raceline")
 
 
-def _open(path, header):
+def _check_output(path):
+    """Before CUDA starts, which takes seconds."""
     try:
         os.makedirs(os.path.dirname(os.path.abspath(path)), exist_ok=True)
-        return TraceFile(path, header)
+        open(path, "wb").close()
     except OSError as error:
         raise CannotStart(f"The trace {path} cannot be written ({error.strerror}). Name a writable place with -o FILE.") from None
 

@@ -4,6 +4,8 @@ Both ways to run a program (on its GPU, on the meta device) write through this. 
 nothing of torch: devices are numbers, handles and addresses are numbers, times come from the clock it is given.
 """
 import itertools
+import os
+import sys
 import threading
 
 
@@ -39,17 +41,13 @@ class Recording:
             name = self._stream_names.get((device, handle))
             if name is None and handle == 0:
                 name = "default"
-            extra = self.describe_stream(device, handle)
+            extra = ""
             if name is not None:
-                extra += f',"name":{self.file.string(name)}'
+                extra = f',"name":{self.file.string(name)}'
             default = "true" if handle == 0 else "false"
             self.file.append(f'{{"k":"stream","id":{got},"device":{device},"handle":"{hex(handle)}","default":{default}{extra}}}')
             self._streams[(device, handle)] = got
             return got
-
-    def describe_stream(self, device, handle):
-        """Further keys of a stream's line, each with a leading comma; a session that knows more replaces this."""
-        return ""
 
     def name_stream(self, device, handle, name):
         """What the program calls a stream. The first name stays: pools hand the same stream out again."""
@@ -68,6 +66,10 @@ class Recording:
             self.file.append(f'{{"k":"stream","id":{ident},"device":{device},"num":{number}}}')
             self._streams[(device, f"number {number}")] = ident
             return ident
+
+    def number_stream(self, stream, number):
+        """The profiler's number of a stream, once it is known."""
+        self.file.append(f'{{"k":"stream","id":{stream},"num":{number}}}')
 
     @property
     def stream_keys(self):
@@ -89,8 +91,6 @@ class Recording:
         return self.declare_thread(ident, known.name if known is not None else "native thread")
 
     def declare_thread(self, ident, name):
-        import os
-
         with self.file.lock:
             got = self._thread_count = getattr(self, "_thread_count", -1) + 1
             tid = threading.get_native_id() if ident == threading.get_ident() else ident
@@ -123,22 +123,26 @@ class Recording:
     def step(self, kind, body="", site=-1, time=None):
         """Write one step; `body` holds its own keys, each with a leading comma. `site` -1: look it up here."""
         if site == -1:
-            site = self.sites.here(2)
-        if site is None:
-            site = self.fallback_site
+            site = self.sites.at(sys._getframe(1))[0]
         if time is None:
             time = self.clock()
-        thread = self.thread()
-        if thread:
-            body += f',"th":{thread}'
-        if site is not None:
-            body += f',"s":{site}'
-        return self.file.step(kind, f',"t":{time}{body}')
+        return self.file.step(kind, f',"t":{time}{body}{self.where(site)}')
+
+    def where(self, site):
+        """The thread and site keys of a step."""
+        if site is None:
+            site = self.fallback_site
+        thread = self._threads.get(threading.get_ident())
+        if thread is None:
+            thread = self.thread()
+        if site is None:
+            return f',"th":{thread}' if thread else ""
+        return f',"th":{thread},"s":{site}' if thread else f',"s":{site}'
 
     def alloc(self, block, address, size, stream, site=-1, name=None, pinned=False, time=None):
-        body = f',"b":{block},"addr":"{hex(address)}","size":{size},"st":{stream}'
+        body = f',"b":{block},"addr":"{address:#x}","size":{size},"st":{stream}'
         if pinned:
             body += ',"mem":"pinned"'
         if name is not None:
             body += f',"name":{self.file.string(name)}'
-        return self.step("alloc", body, self.sites.here(2) if site == -1 else site, time)
+        return self.step("alloc", body, self.sites.here() if site == -1 else site, time)

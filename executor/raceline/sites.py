@@ -10,8 +10,10 @@ import sysconfig
 from raceline.names import Names
 
 # Deeper user frames say little and cost a walk at every operator.
-MAX_USER_FRAMES = 8
-MAX_FRAMES = 80
+MAX_USER_FRAMES = 6
+LONGEST_KEY = 2 * MAX_USER_FRAMES
+MAX_FRAMES = 64
+NOWHERE = (None, None)
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 
@@ -33,45 +35,44 @@ class Sites:
 
     def here(self, depth=1):
         """The site of the innermost frame of the program, `depth` frames above the caller; None: no such frame."""
-        return self.look(depth + 1)[0]
+        return self.at(sys._getframe(depth + 1))[0]
 
     def look(self, depth=1):
         """(site, what the program calls the value of the executing expression), either may be None."""
-        frame = sys._getframe(depth + 1)
+        return self.at(sys._getframe(depth + 1))
+
+    def at(self, frame):
+        """As `look`, from a frame on. This runs for every operator and every release."""
+        start = frame
         user = self._user
         key = []
-        left = MAX_FRAMES
-        wanted = MAX_USER_FRAMES
         between = 0
+        left = MAX_FRAMES
         while frame is not None and left:
             code = frame.f_code
             known = user.get(id(code))
             if known is None:
                 known = self._learn(code)
-            if known is False and not key:
-                between += 1
-            elif known:
-                key.append(id(code))
-                key.append(frame.f_lasti)
-                wanted -= 1
-                if not wanted:
+            if known:
+                key += id(code), frame.f_lasti
+                if len(key) == LONGEST_KEY:
                     break
+            elif known is False and not key:
+                between += 1
             frame = frame.f_back
             left -= 1
         if not key:
-            return None, None
+            return NOWHERE
         key = tuple(key)
         got = self._chains.get(key)
         if got is None:
-            start = sys._getframe(depth + 1)
-            found = self.caller(depth + 1)
+            found = self.caller(start)
             got = self._chains[key] = (self._declare(start), found and self.names.target(*found, count=False))
         # Deep inside a module's call the value that is assigned in the end is another one.
         return got if between <= 1 else (got[0], None)
 
-    def caller(self, depth=1):
+    def caller(self, frame):
         """(code, f_lasti) of the innermost frame of the program, or None."""
-        frame = sys._getframe(depth + 1)
         while frame is not None:
             code = frame.f_code
             known = self._user.get(id(code))
@@ -84,7 +85,7 @@ class Sites:
 
     def target(self, depth=1):
         """What the program assigns the value of the executing expression to: `x`, `self.copy`; None: not known."""
-        got = self.caller(depth + 1)
+        got = self.caller(sys._getframe(depth + 1))
         return None if got is None else self.names.target(*got)
 
     def calls_directly(self, depth=1):

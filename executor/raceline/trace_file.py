@@ -30,7 +30,7 @@ class TraceFile:
         self._write_lock = threading.Lock()
         self._numbers = itertools.count()
         self._wake = threading.Event()
-        self.counts = {}
+        self.counts = {"op": 0}
         self.append(json.dumps(header, separators=(",", ":"), ensure_ascii=False))
         self.flush()
         self._flusher = threading.Thread(target=self._flush_regularly, name="raceline flush", daemon=True)
@@ -54,7 +54,7 @@ class TraceFile:
         with self.lock:
             n = next(self._numbers)
             self.append(f'{{"k":"{kind}","n":{n}{body}}}')
-        self.counts[kind] = self.counts.get(kind, 0) + 1
+            self.counts[kind] = self.counts.get(kind, 0) + 1
         return n
 
     def string(self, text):

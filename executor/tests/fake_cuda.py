@@ -7,6 +7,7 @@ import contextlib
 import os
 import sys
 import time
+import types
 import weakref
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
@@ -16,6 +17,10 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 
 class Allocator(TorchDispatchMode):
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
     def __init__(self, callbacks):
         super().__init__()
         self.callbacks = callbacks
@@ -65,7 +70,7 @@ def recording(path):
 
         file = TraceFile(path, {"raceline": 1, "producer": "test", "mode": "cuda", "unix": "0", "level": "full"})
         sites = Sites(file, os.path.dirname(torch.__file__))
-        session = Session(file, sites, time.time_ns(), "full")
+        session = Session(file, sites, time.time_ns(), "full", types.SimpleNamespace(profile=None))
         session.recording.thread()
         session.recording.stream(0, 0)
         with Allocator(session.callbacks), Watch(session):

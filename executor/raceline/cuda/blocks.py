@@ -62,11 +62,11 @@ class Blocks:
             if not self._recording.file.closed:
                 self._recording.step("free", f',"b":{block.id}')
 
-    def host_access(self, tensor, mode):
+    def host_access(self, tensor, mode, name):
         """The CPU reads or writes `tensor`: a step if its memory is pinned."""
         if tensor.device.type != "cpu" or tensor.is_sparse:
             return
         block = self.pinned.get(tensor.untyped_storage().data_ptr())
         span = extent(tensor) if block is not None else None
         if span:
-            self._recording.step("host", f',"b":{block.id},"acc":"{mode}","lo":{span[0]},"hi":{span[1]}')
+            self._recording.step("host", f',"b":{block.id},"acc":"{mode}","lo":{span[0]},"hi":{span[1]},"name":{self._recording.file.string(name)}')

@@ -4,6 +4,7 @@ They see what Python does not: the autograd engine's own records and waits, coll
 operator of the dispatch mode the entries are held until its line is written (see watch), since its kernels are enqueued in
 between. Callbacks cannot be taken back; they fall silent when the file is closed.
 """
+import sys
 import time
 
 import torch
@@ -19,6 +20,7 @@ class Callbacks:
         self._local = session.local
         self._file = session.recording.file
         self._start = session.start_ns
+        self._live = session.blocks.live
         # Event handle → event id. A handle whose event is deleted is handed out again: another life, another id.
         self.events = {}
 
@@ -102,11 +104,13 @@ class Callbacks:
         if self._file.closed:
             return
         pending = self._local.pending
-        block = self._session.blocks.live.pop(address, None)
+        block = self._live.pop(address, None)
         if pending is not None:
             pending.append(("free", address, block, now() - self._start))
         elif block is not None:
-            self._recording.step("free", f',"b":{block.id}')
+            time_ = now() - self._start
+            where = self._recording.where(self._recording.sites.at(sys._getframe(1))[0])
+            self._file.step("free", f',"t":{time_},"b":{block.id}{where}')
 
 
 class _Direct:

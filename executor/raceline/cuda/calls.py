@@ -156,7 +156,7 @@ class Calls:
             replay(graph, *args, **kwargs)
             after = now()
             n = recording.step("replay", f',"d":{after - start},"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}', time=start - session.start_ns)
-            session.launched(start, after, n)
+            session.launched(start, after, n, -1)  # its kernels run on streams of the graph's own
 
         Graph.capture_begin, Graph.capture_end, Graph.replay = capture_begin, capture_end, replayed
 
@@ -195,8 +195,9 @@ class Calls:
                 start = now()
                 sleep(cycles)
                 after = now()
-                n = recording.step("op", f',"d":{after - start},"st":{self._body(torch.cuda.current_stream())},"name":{label},"acc":[]', time=start - session.start_ns)
-                session.launched(start, after, n)
+                stream = self._body(torch.cuda.current_stream())
+                n = recording.step("op", f',"d":{after - start},"st":{stream},"name":{label},"acc":[]', time=start - session.start_ns)
+                session.launched(start, after, n, stream)
 
             torch.cuda._sleep = spin
         if hasattr(torch, "compile"):
@@ -212,7 +213,7 @@ class Calls:
 
         def to_list(tensor):
             if blocks.pinned:
-                blocks.host_access(tensor, "r")
+                blocks.host_access(tensor, "r", "Tensor.tolist")
             return tolist(tensor)
 
         def to_numpy(tensor, *args, **kwargs):

@@ -8,9 +8,12 @@ that started it. That call's thread and time lie inside exactly one step of the 
     device                  [ kernel 17 ]       [ kernel 18 ]
 """
 import bisect
+import collections
+import ctypes
 import json
 import os
 import tempfile
+import warnings
 
 import torch
 
@@ -19,28 +22,37 @@ MOST_STEPS = 500_000
 # Clocks agree to a few microseconds.
 SLACK = 3_000
 
+# A span is (start, end, step, stream) in a flat array.
+WIDTH = 4
+
 KINDS = {"kernel": "kernel", "gpu_memcpy": "copy", "gpu_memset": "set"}
 
 
+def start():
+    """Start the profiler; its own advice about cycles is not for the program's user."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
+        profile.start()
+    return profile
+
+
 class DeviceTimes:
-    def __init__(self, session):
+    def __init__(self, session, profile):
         self._session = session
-        self._profile = None
+        self._profile = profile
         self.count = 0
 
-    def start(self):
+    def watch_profilers(self):
+        """PyTorch allows one profiler at a time, and the program's comes first."""
         from torch.autograd import profiler
 
-        session = self._session
-        self._profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
-        self._profile.start()
         prepare = profiler.profile._prepare_trace
         ours = self
 
         def prepare_for_program(profile, *args, **kwargs):
-            # PyTorch allows one profiler at a time, and the program's comes first.
             if ours._profile is not None:
-                session.recording.file.limit("The program uses the profiler itself: kernels are timed only up to there.")
+                ours._session.recording.file.limit("The program uses the profiler itself: kernels are timed only up to there.")
                 ours.finish()
             return prepare(profile, *args, **kwargs)
 
@@ -53,7 +65,9 @@ class DeviceTimes:
         session = self._session
         before, session.quiet = session.quiet, True
         try:
-            profile.stop()
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                profile.stop()
             handle, path = tempfile.mkstemp(suffix=".json")
             os.close(handle)
             try:
@@ -79,56 +93,109 @@ class DeviceTimes:
             elif kind in ("cuda_runtime", "cuda_driver") and event.get("ph") == "X":
                 correlation = event.get("args", {}).get("correlation")
                 if correlation is not None:
-                    calls[correlation] = (event["tid"], base + round(event["ts"] * 1000), event["name"])
-        streams = self._stream_ids()
-        starts = {tid: spans[0::3] for tid, spans in session.spans.items()}
-        unknown = 0
-        for event in sorted(activities, key=lambda e: e["ts"]):
+                    calls[correlation] = (event["tid"], base + round(event["ts"] * 1000))
+        activities.sort(key=lambda event: event["ts"])
+        spans = Spans(session.spans)
+        steps = []
+        for event in activities:
+            call = calls.get(event.get("args", {}).get("correlation"))
+            steps.append(None if call is None else spans.find(*call))
+        streams = self._stream_ids(activities, steps)
+        for event, step in zip(activities, steps):
             args = event.get("args", {})
-            key = (args.get("device", 0), args.get("stream"))
-            stream = streams.get(key)
-            if stream is None:
-                stream = streams[key] = self._new_stream(*key)
-            correlation = args.get("correlation")
-            call = calls.get(correlation)
-            n = None if call is None else _step(session.spans.get(call[0]), starts.get(call[0]), call[1])
-            if n is None:
-                unknown += 1
+            body = "" if step is None else f'"op":{step[0]},'
             kind = KINDS[event["cat"]]
-            body = "" if n is None else f'"op":{n},'
             more = f',"bytes":{int(args["bytes"])}' if kind != "kernel" and "bytes" in args else ""
-            if correlation is not None:
-                more += f',"corr":{correlation}'
+            if "correlation" in args:
+                more += f',"corr":{args["correlation"]}'
             file.append(
-                f'{{"k":"gpu",{body}"st":{stream},"t":{base + round(event["ts"] * 1000) - session.start_ns},"d":{round(event["dur"] * 1000)},'
+                f'{{"k":"gpu",{body}"st":{streams[_stream_key(args)]},"t":{base + round(event["ts"] * 1000) - session.start_ns},"d":{round(event["dur"] * 1000)},'
                 f'"name":{file.string(event["name"])},"kind":"{kind}"{more}}}'
             )
             self.count += 1
+        unknown = steps.count(None)
         if unknown and session.level == "full":
             file.limit(f"{unknown} kernels or copies were started by code that is not seen (extensions, libraries): what they read and write is not known.")
 
-    def _stream_ids(self):
-        session = self._session
-        found = {}
-        for (device, handle), stream in session.recording.stream_keys.items():
-            number = session.stream_number(handle) if isinstance(handle, int) else None
-            if number is not None:
-                found[(device, number)] = stream
+    def _stream_ids(self, activities, steps):
+        """The profiler's stream numbers → stream ids, learnt from the steps whose kernels ran on them.
+
+        The runtime's own number of a stream (cudaStreamGetId) is not always the profiler's.
+        """
+        votes = {}
+        for event, step in zip(activities, steps):
+            count = votes.setdefault(_stream_key(event.get("args", {})), collections.Counter())
+            if step is not None and step[1] >= 0:
+                count[step[1]] += 1
+        recording = self._session.recording
+        found, taken = {}, set()
+        if votes and not any(votes.values()):
+            found = self._numbered(votes)
+            taken = set(found.values())
+        for key, count in sorted(votes.items(), key=lambda item: -sum(item[1].values())):
+            best = next((stream for stream, _ in count.most_common(1) if stream not in taken), None)
+            if key in found:
+                continue
+            if best is not None:
+                recording.number_stream(best, key[1])
+            found[key] = recording.stream_by_number(*key) if best is None else best
+            taken.add(found[key])
         return found
 
-    def _new_stream(self, device, number):
-        return self._session.recording.stream_by_number(device, number)
+    def _numbered(self, votes):
+        """Without operators (timeline level) the profiler's library is asked."""
+        recording = self._session.recording
+        found = {}
+        for (device, handle), stream in recording.stream_keys.items():
+            number = _profiler_number(handle) if isinstance(handle, int) else None
+            if (device, number) in votes:
+                found[(device, number)] = stream
+                recording.number_stream(stream, number)
+        return found
 
 
-def _step(spans, starts, time):
-    """The step whose call holds `time`, or the nearest within the clocks' slack."""
-    if not spans:
+def _stream_key(args):
+    return args.get("device", 0), args.get("stream", -1)
+
+
+def _profiler_number(handle):
+    """What CUPTI, the profiler's library, calls a stream of the current context; None: it does not say."""
+    try:
+        with open("/proc/self/maps") as maps:
+            paths = {line.split()[-1] for line in maps if "libcupti" in line or "libcuda.so" in line}
+        cupti = ctypes.CDLL(next(path for path in paths if "libcupti" in path))
+        driver = ctypes.CDLL(next(path for path in paths if "libcuda.so" in path))
+        context, number = ctypes.c_void_p(), ctypes.c_uint()
+        if driver.cuCtxGetCurrent(ctypes.byref(context)) or cupti.cuptiGetStreamIdEx(context, ctypes.c_void_p(handle), ctypes.c_ubyte(0), ctypes.byref(number)):
+            return None
+        return number.value
+    except (OSError, StopIteration, AttributeError):
+        return None
+
+
+class Spans:
+    """The calls of each thread, in order, and which of them holds a moment."""
+
+    def __init__(self, by_thread):
+        self._by_thread = {tid: (spans[0::WIDTH], spans) for tid, spans in by_thread.items()}
+        self._all = list({id(spans): (spans[0::WIDTH], spans) for spans in by_thread.values()}.values())
+
+    def find(self, thread, time):
+        """(step, stream), or None. A thread that the profiler names otherwise is told by the time alone."""
+        known = self._by_thread.get(thread & 0xFFFFFFFF) if isinstance(thread, int) else None
+        if known is not None:
+            return _step(*known, time)
+        found = [step for step in (_step(*one, time) for one in self._all) if step is not None]
+        return found[0] if len(found) == 1 else None
+
+
+def _step(starts, spans, time):
+    """The call that holds `time`, or the nearest within the clocks' slack."""
+    if not starts:
         return None
     at = bisect.bisect_right(starts, time) - 1
-    if at >= 0 and time <= spans[3 * at + 1]:
-        return spans[3 * at + 2]
-    if at >= 0 and time <= spans[3 * at + 1] + SLACK:
-        return spans[3 * at + 2]
-    if at + 1 < len(starts) and starts[at + 1] - time <= SLACK:
-        return spans[3 * at + 5]
-    return None
+    if at < 0 or time > spans[WIDTH * at + 1] + SLACK:
+        if at + 1 == len(starts) or starts[at + 1] - time > SLACK:
+            return None
+        at += 1
+    return spans[WIDTH * at + 2], spans[WIDTH * at + 3]

@@ -8,21 +8,16 @@ import torch
 MOST_ENTRIES = 1_000_000
 
 
-class History:
-    def __init__(self, session):
-        self._session = session
-        self._sites = False
-        self._running = False
+def start(sites):
+    torch.cuda.memory._record_memory_history("all", context="all" if sites else None, stacks="python", max_entries=MOST_ENTRIES)
 
-    def start(self, sites):
+
+class History:
+    def __init__(self, session, sites):
+        self._session = session
         self._sites = sites
-        torch.cuda.memory._record_memory_history("all", context="all" if sites else None, stacks="python", max_entries=MOST_ENTRIES)
-        self._running = True
 
     def finish(self):
-        if not self._running:
-            return
-        self._running = False
         devices = torch.cuda.memory._snapshot()["device_traces"]
         torch.cuda.memory._record_memory_history(enabled=None)
         for device, entries in enumerate(devices):

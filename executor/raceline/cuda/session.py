@@ -5,13 +5,13 @@ written when is decided in the sources.
 """
 import array
 import contextlib
-import ctypes
 import os
 import threading
 import time
 
 import torch
 
+from raceline.cuda import device_times, history
 from raceline.cuda.blocks import Blocks
 from raceline.cuda.callbacks import Callbacks
 from raceline.cuda.calls import Calls
@@ -24,6 +24,15 @@ from raceline.recording import Recording
 # Settings that PyTorch or CUDA read when they start, which is before the program does.
 EARLY_SETTINGS = ("CUDA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING")
 SNAPSHOTS = 200
+
+
+class Sources:
+    """What takes seconds to start and is not part of the program's time: CUDA itself, the profiler, the memory history."""
+
+    def __init__(self, level):
+        torch.cuda.init()
+        history.start(sites=level != "full")
+        self.profile = device_times.start()
 
 
 class Local(threading.local):
@@ -39,11 +48,10 @@ class Local(threading.local):
 
 
 class Session:
-    def __init__(self, file, sites, start, level):
+    def __init__(self, file, sites, start, level, sources):
         self.start_ns = start
         self.level = level
         self.recording = Recording(file, sites, lambda: time.time_ns() - start)
-        self.recording.describe_stream = self._describe_stream
         self.local = Local()
         self.plans = {}
         self.blocks = Blocks(self.recording)
@@ -53,11 +61,10 @@ class Session:
         self.spans = {}
         self._devices = {}
         self._snapshots = 0
-        self._runtime = None
         self._stack = contextlib.ExitStack()
         self.callbacks = Callbacks(self)
-        self.times = DeviceTimes(self)
-        self.history = History(self)
+        self.times = DeviceTimes(self, sources.profile)
+        self.history = History(self, level != "full")
         self._settings = {name: os.environ.get(name) for name in EARLY_SETTINGS}
 
     @property
@@ -66,14 +73,12 @@ class Session:
 
     def start(self):
         recording = self.recording
-        torch.cuda.init()
         recording.thread()
         recording.stream(torch.cuda.current_device(), 0)
         full = self.level == "full"
         if not full:
             recording.file.limit("Accesses to memory and waits inside PyTorch are not recorded at this level: races cannot be told.")
-        self.history.start(sites=not full)
-        self.times.start()
+        self.times.watch_profilers()
         Calls(self).install()
         if full:
             self.callbacks.install(memory=True)
@@ -115,23 +120,6 @@ class Session:
             self._devices[handle] = device
         self.recording.name_stream(device, handle, name)
 
-    def _describe_stream(self, device, handle):
-        number = self.stream_number(handle)
-        return "" if number is None else f',"num":{number}'
-
-    def stream_number(self, handle):
-        """The profiler's number of a stream; None when the runtime does not say."""
-        if self._runtime is None:
-            self._runtime = _runtime_library() or False
-        if not self._runtime:
-            return None
-        number = ctypes.c_ulonglong()
-        try:
-            failed = self._runtime.cudaStreamGetId(ctypes.c_void_p(handle), ctypes.byref(number))
-        except AttributeError:  # a runtime older than 12.0
-            return None
-        return None if failed else number.value
-
     # Memory
 
     def record_stream(self, block, stream):
@@ -170,14 +158,18 @@ class Session:
 
     # Time
 
-    def launched(self, start, end, n):
-        local = self.local
-        spans = local.spans
+    def launched(self, start, end, n, stream):
+        """Remember when a step that starts kernels was called, for the join with the profiler."""
+        spans = self.local.spans
         if spans is None:
-            spans = local.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
-        spans.append(start)
-        spans.append(end)
-        spans.append(n)
+            spans = self.new_spans()
+        spans.extend((start, end, n, stream))
+
+    def new_spans(self):
+        spans = self.local.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
+        # The profiler names a thread by this number where it has not seen it run an operator.
+        self.spans.setdefault(threading.get_ident() & 0xFFFFFFFF, spans)
+        return spans
 
 
 def _allocated():
@@ -192,16 +184,4 @@ def _size_of(address):
                 if start == address:
                     return block["size"]
                 start += block["size"]
-    return None
-
-
-def _runtime_library():
-    try:
-        with open("/proc/self/maps") as maps:
-            for line in maps:
-                path = line.split()[-1]
-                if "libcudart" in path:
-                    return ctypes.CDLL(path)
-    except OSError:
-        pass
     return None

@@ -3,7 +3,7 @@
 This is the hot path of a recording: it runs for every operator of the program, so it works on addresses (one dictionary
 look-up a tensor) and writes its line with one format. Addresses are enough because a live block's base address is unique.
 """
-import threading
+import sys
 import time
 
 import torch
@@ -12,7 +12,6 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from raceline.operators import Plan, extent
 
 now = time.time_ns
-ident = threading.get_ident
 Tensor = torch.Tensor
 PLAIN = {Tensor, torch.nn.Parameter} | ({torch.nn.Buffer} if hasattr(torch.nn, "Buffer") else set())
 # An operator is looked at for scratch memory of its own this often before it is believed to need none.
@@ -67,7 +66,7 @@ class Watch(TorchDispatchMode):
                     break
                 value = args[index]
                 for tensor in value if many else (value,):
-                    if tensor is None:
+                    if not isinstance(tensor, Tensor):  # an absent optional, or a number that takes a tensor's place
                         continue
                     block = live.get(tensor.data_ptr())
                     if block is not None:
@@ -94,7 +93,7 @@ class Watch(TorchDispatchMode):
                     if got is None or value is None:
                         continue
                     for tensor in value if got[1] else (value,):
-                        if tensor is None:
+                        if not isinstance(tensor, Tensor):
                             continue
                         if tensor.is_cuda:
                             if device < 0:
@@ -128,12 +127,42 @@ class Watch(TorchDispatchMode):
             if plan.pins and (plan.pins == "result" or kwargs and kwargs.get("pin_memory")):
                 self._session.blocks.pin(out, self._session.stream_of(self._raw_stream(torch._C._cuda_getDevice())), self._sites.here())
             return out
-        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, foreign)
+        site, name = self._sites.at(sys._getframe(1))
+        if host is None and not plan.copies and plan.kind == "op" and not foreign and not plan.collective:
+            # The common case in one go: no result is new, or one result that is one new block.
+            if not pending:
+                if device >= 0 and plan.writes:
+                    self._line(plan, start, end, self._session.stream_of(self._raw_stream(device), device), site, accesses)
+                    return out
+            elif len(pending) == 1 and type(out) is Tensor and pending[0][0] == "alloc" and pending[0][1] == out.data_ptr() and out.is_contiguous():
+                if plan.scratch:
+                    plan.scratch -= 1
+                device = out.get_device()
+                stream = self._session.stream_of(self._raw_stream(device), device)
+                size = out.nbytes
+                block = self._session.blocks.add(pending[0][1], size, stream, bool(backward), site, name, start - self._start)
+                accesses.append(f'[{block.id},0,{size},"w"]')
+                self._line(plan, start, end, stream, site, accesses)
+                return out
+        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, foreign, site, name)
         return out
 
-    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind):
-        live = self._live
-        site, name = self._sites.look()
+    def _line(self, plan, start, end, stream, site, accesses, extra=""):
+        """Write the operator's own line; returns its number."""
+        file = self._file
+        where = self._recording.where(site)
+        with file.lock:
+            n = next(file._numbers)
+            file.append(f'{{"k":"op","n":{n},"t":{start - self._start},"d":{end - start},"st":{stream},"name":{plan.label}{where}{extra},"acc":[{",".join(accesses)}]}}')
+        file.counts["op"] += 1
+        spans = self._local.spans
+        if spans is None:
+            spans = self._session.new_spans()
+        spans.extend((start, end, n, stream))
+        return n
+
+    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name):
+        """An operator's lines in general: copies, several results, scratch memory, what happened inside it."""
         site = self._recording.fallback_site if site is None else site
         if device < 0:
             device = torch._C._cuda_getDevice() if pending or plan.copies else -1
@@ -141,10 +170,10 @@ class Watch(TorchDispatchMode):
         if plan.copies:
             copy, device = self._copy(plan, args, out, device, host)
             if copy is None and device < 0:
-                self._host(host)
+                self._host(host, plan)
                 return
         if device < 0:
-            self._host(host)
+            self._host(host, plan)
             return
         session = self._session
         # Results: fresh blocks are written, anything else is a view of an argument.
@@ -191,23 +220,10 @@ class Watch(TorchDispatchMode):
             block = session.blocks.pin(out, stream, site)
             if block is not None:
                 accesses.append(f'[{block.id},0,{out.nbytes},"w"]')
-        thread_ident = ident()
-        thread = self._recording._threads.get(thread_ident)
-        if thread is None:
-            thread = self._recording.thread()
-        file = self._file
-        extra = f',"th":{thread}' if thread else ""
-        if site is not None:
-            extra += f',"s":{site}'
-        if copy:
-            extra += f',"copy":"{copy}"'
+        extra = f',"copy":"{copy}"' if copy else ""
         if blind:
             extra += ',"blind":true'
-        with file.lock:
-            n = next(file._numbers)
-            file.append(f'{{"k":"op","n":{n},"t":{start - self._start},"d":{end - start},"st":{stream},"name":{plan.label}{extra},"acc":[{",".join(accesses)}]}}')
-        file.counts["op"] = file.counts.get("op", 0) + 1
-        session.launched(start, end, n)
+        self._line(plan, start, end, stream, site, accesses, extra)
         if after:
             for kind, body, at in after:
                 if kind == "sync":
@@ -260,10 +276,10 @@ class Watch(TorchDispatchMode):
             return ("d2d" if source.is_cuda else "h2d"), (source if source.is_cuda else target).get_device()
         return ("d2h", source.get_device()) if source.is_cuda else (None, -1)
 
-    def _host(self, host):
+    def _host(self, host, plan):
         if host:
             for tensor, mode in host:
-                self._session.blocks.host_access(tensor, mode)
+                self._session.blocks.host_access(tensor, mode, plan.name)
 
     def _record_stream(self, args, kwargs):
         stream = args[1] if len(args) > 1 else kwargs["s"]

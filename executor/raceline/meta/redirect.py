@@ -48,7 +48,7 @@ class Redirect(TorchFunctionMode):
         if name in ("empty", "zeros", "ones", "full", "rand", "randn", "tensor", "empty_like", "zeros_like", "ones_like", "arange") and kwargs.pop("pin_memory", False):
             return self._session.pin_fresh(func(*args, **kwargs))
         if name == "tolist" and args and isinstance(args[0], torch.Tensor):
-            self._session.host_read(args[0], "tolist")
+            self._session.host_read(args[0], "Tensor.tolist")
         return self._session.engine.see(func(*args, **kwargs))
 
     def _arguments(self, kwargs):

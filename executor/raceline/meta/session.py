@@ -181,10 +181,10 @@ class Session:
         block = self.block_of(tensor)
         span = extent(tensor) if block is not None and block.pinned else None
         if span:
-            self._host(block, "r", span)
+            self._host(block, "r", span, api_name)
 
-    def _host(self, block, mode, span):
-        self.recording.step("host", f',"b":{block.id},"acc":"{mode}","lo":{span[0]},"hi":{span[1]}')
+    def _host(self, block, mode, span, name):
+        self.recording.step("host", f',"b":{block.id},"acc":"{mode}","lo":{span[0]},"hi":{span[1]},"name":{self.recording.file.string(name)}')
 
     # Operators
 
@@ -203,7 +203,7 @@ class Session:
         """Write what one operator did. `tensors`: its arguments with their modes; `results`: tensors over new storages."""
         device_results = [t for t in results if t.device.type == "meta"]
         if not on_device and not device_results:
-            self._host_operator(tensors)
+            self._host_operator(plan, tensors)
             return
         copy = None
         if plan.base in ("_to_copy", "copy_"):
@@ -246,12 +246,12 @@ class Session:
         # To pageable memory it always does; from pageable memory it may return at once, so it is never counted on.
         return copy == "d2h" and not self.is_pinned(target)
 
-    def _host_operator(self, tensors):
+    def _host_operator(self, plan, tensors):
         for tensor, mode in tensors:
             block = self.block_of(tensor)
             span = extent(tensor) if block is not None and block.pinned else None
             if span:
-                self._host(block, mode, span)
+                self._host(block, mode, span, plan.name)
 
     def _launch(self, name, accesses, copy=None, moved=0, work=0.0, label=None):
         recording, device = self.recording, self.device

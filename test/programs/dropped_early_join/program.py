@@ -1,0 +1,26 @@
+"""The scratch tensor a third time: the making stream waits for the reading one before the tensor goes."""
+import torch
+
+SIZE = 1 << 20
+
+
+def main():
+    make, use = torch.cuda.Stream(), torch.cuda.Stream()
+    total = torch.zeros(SIZE, device="cuda")
+    torch.cuda.synchronize()
+    with torch.cuda.stream(make):
+        scratch = torch.full((SIZE,), 3.0, device="cuda")
+    use.wait_stream(make)
+    with torch.cuda.stream(use):
+        torch.cuda._sleep(20_000_000)
+        total.add_(scratch)
+    make.wait_stream(use)
+    del scratch
+    with torch.cuda.stream(make):
+        following = torch.full((SIZE,), 8.0, device="cuda")
+    torch.cuda.synchronize()
+    return float(total[0]), float(following[0])
+
+
+if __name__ == "__main__":
+    print("total, following", main())
