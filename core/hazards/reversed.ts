@@ -60,9 +60,6 @@ export function findReversedWaits(
   const missing = missingOrders(program, hazards);
   if (missing.size === 0) return [];
   const candidates = new Map<number, ReversedWait>();
-  // A wait that covers work, needed or not, is not one that was queued too early.
-  const covering = new Set<number>();
-  for (let i = 0; i < waits.length; i++) if (waits.covers[i]) covering.add(places.call(waits.wait[i]!));
   const n = program.streams.length;
   for (let i = 0; i < waits.length; i++) {
     const wait = waits.wait[i]!;
@@ -74,7 +71,7 @@ export function findReversedWaits(
     if ((!swapped && !early) || candidates.has(places.call(wait))) continue;
     let how: ReversedWait['how'] = 'swapped';
     let settles = pairsAfter(swapped, wait, (pair) => pair.first < record);
-    if (settles.length === 0 && !covering.has(places.call(wait))) {
+    if (settles.length === 0) {
       how = 'early';
       settles = pairsAfter(early, wait, (pair) => pair.first > record);
     }
@@ -89,8 +86,13 @@ export function findReversedWaits(
     });
   }
   if (candidates.size === 0) return [];
-  // Advice about a call holds for all of its executions.
-  for (let i = 0; i < waits.length; i++) if (relied[waits.wait[i]!]) candidates.delete(places.call(waits.wait[i]!));
+  // Advice about a call holds for all of its executions. A wait that covers work, needed or not, was not queued too early.
+  for (let i = 0; i < waits.length && candidates.size > 0; i++) {
+    const relies = relied[waits.wait[i]!] === 1;
+    if (!relies && !waits.covers[i]) continue;
+    const call = places.call(waits.wait[i]!);
+    if (relies || candidates.get(call)?.how === 'early') candidates.delete(call);
+  }
   return [...candidates.values()];
 }
 
