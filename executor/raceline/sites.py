@@ -15,6 +15,9 @@ LONGEST_KEY = 2 * MAX_USER_FRAMES
 MAX_FRAMES = 64
 NOWHERE = (None, None)
 
+# Files of torch that stand between a call and its operator without making other tensors.
+THIN = {"_tensor.py", "_ops.py", "overrides.py"}
+
 HERE = os.path.dirname(os.path.abspath(__file__))
 
 
@@ -69,7 +72,7 @@ class Sites:
             found = self.caller(start)
             got = self._chains[key] = (self._declare(start), found and self.names.target(*found, count=False))
         # Deep inside a module's call the value that is assigned in the end is another one.
-        return got if between <= 1 else (got[0], None)
+        return got if not between else (got[0], None)
 
     def caller(self, frame):
         """(code, f_lasti) of the innermost frame of the program, or None."""
@@ -97,8 +100,11 @@ class Sites:
     def _learn(self, code):
         self._keep.append(code)  # its id is the key, so it must not be handed out again
         name = code.co_filename
-        # True: the program's; False: torch's or the standard library's; 0: this package's.
-        user = self._user[id(code)] = 0 if os.path.abspath(name).startswith(HERE) else self._is_user(name)
+        # True: the program's; False: torch's or the standard library's; 0: this package's, or a thin wrapper of torch's.
+        user = self._is_user(name)
+        if not user and (os.path.abspath(name).startswith(HERE) or os.path.basename(name) in THIN):
+            user = 0
+        self._user[id(code)] = user
         return user
 
     def _is_user(self, name):
