@@ -30,7 +30,8 @@ const quietSettings = {
   'extensions.autoUpdate': false,
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
-  'workbench.colorTheme': 'Default Dark Modern',
+  'window.autoDetectColorScheme': true,
+  'workbench.preferredDarkColorTheme': 'Default Dark Modern',
 };
 
 async function freePort() {
