@@ -16,6 +16,8 @@ export interface Frame {
   /** Former values of names, attributes and items that the running statement replaced. */
   dropped: Obj[];
   returned: Value;
+  /** The `return` that ran: leaving its `with` blocks moves `node` on. */
+  returnedAt?: Node;
   /** Enclosing `try` statements with a handler for StopIteration. */
   stopHandlers: number;
   /** Results of `yield` expressions inside the running statement. */

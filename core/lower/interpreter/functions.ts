@@ -196,6 +196,7 @@ export function callFunction(
       frame.node = fn.node.body;
     } else runBody(m, fn.node.body);
     const value = frame.returned;
+    if (frame.returnedAt) frame.node = frame.returnedAt;
     if (entry) {
       // The return itself is where the result leaves.
       escape(m, value, 'return');

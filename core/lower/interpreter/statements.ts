@@ -77,6 +77,7 @@ function* execStatement(m: Machine, statement: Statement): Running {
       const value = statement.value ? yield* evaluate(m, statement.value) : null;
       frame.node = statement;
       frame.returned = value;
+      frame.returnedAt = statement;
       completion = 'return';
       break;
     }
