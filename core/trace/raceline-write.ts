@@ -125,8 +125,8 @@ export class RacelineWriter {
     this.#line({ k: 'reusable', b, t });
   }
 
-  recordStream(step: StepFields & { readonly b: number; readonly st: number }): void {
-    this.#step('recordStream', step, { b: step.b, st: step.st });
+  recordStream(step: StepFields & { readonly b: number; readonly st: number; readonly implicit?: boolean }): void {
+    this.#step('recordStream', step, { b: step.b, st: step.st, implicit: step.implicit });
   }
 
   op(

@@ -778,7 +778,7 @@ export class RacelineReader implements FormatReader {
     draft.limits.push(...this.#limits);
     if (this.#blind > 0)
       draft.limits.push(
-        `The accesses of ${this.#blind} ${this.#blind === 1 ? 'operator is' : 'operators are'} not known: races with them are not seen.`,
+        `The accesses of ${this.#blind} operator${this.#blind === 1 ? '' : 's'} are not known: races with them are not seen.`,
       );
     if (!this.#end)
       draft.problems.add(
