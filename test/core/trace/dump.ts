@@ -28,7 +28,8 @@ export function expectWhole(trace: Trace): void {
   within(sites.file, strings.length, 'sites.file');
   within(sites.function, strings.length, 'sites.function');
   within(sites.parent, sites.length, 'sites.parent');
-  for (let site = 0; site < sites.length; site++) expect(sites.parent[site]!).toBeLessThan(site);
+  for (let site = 0; site < sites.length; site++)
+    if (sites.parent[site]! >= site) expect.fail(`site ${site}: its caller comes after it`);
   within(deviceSlices.stream, streams.length, 'deviceSlices.stream', 0);
   within(deviceSlices.name, strings.length, 'deviceSlices.name');
   within(deviceSlices.kind, deviceSliceKinds.length, 'deviceSlices.kind', 0);
@@ -53,21 +54,11 @@ export function expectWhole(trace: Trace): void {
   for (let mark = 0; mark < marks.length; mark++)
     if (marks.other[mark]! >= 0) expect(markKinds[marks.kind[marks.other[mark]!]!], 'the other end').toBe('record');
 
-  for (let i = 1; i < deviceSlices.length; i++)
-    expect(
-      deviceSlices.stream[i]! > deviceSlices.stream[i - 1]! ||
-        (deviceSlices.stream[i] === deviceSlices.stream[i - 1] && deviceSlices.start[i]! >= deviceSlices.start[i - 1]!),
-      `device slice ${i} is in order`,
-    ).toBe(true);
-  for (let i = 1; i < hostSlices.length; i++)
-    expect(
-      hostSlices.thread[i]! > hostSlices.thread[i - 1]! ||
-        (hostSlices.thread[i] === hostSlices.thread[i - 1] && hostSlices.start[i]! >= hostSlices.start[i - 1]!),
-      `host slice ${i} is in order`,
-    ).toBe(true);
-  for (let i = 1; i < counters.length; i++) expect(counters.time[i]!).toBeGreaterThanOrEqual(counters.time[i - 1]!);
+  inOrder('deviceSlices', deviceSlices.stream, deviceSlices.start);
+  inOrder('hostSlices', hostSlices.thread, hostSlices.start);
+  inOrder('counters', new Int32Array(counters.length), counters.time);
   for (const times of [deviceSlices.start, deviceSlices.duration, hostSlices.start, hostSlices.duration, counters.time])
-    for (const time of times) expect(time >= 0 && time <= trace.duration, `time ${time}`).toBe(true);
+    for (const time of times) if (!(time >= 0 && time <= trace.duration)) expect.fail(`time ${time}`);
 
   for (const step of program.steps) {
     expect(program.origins[step.origin], 'origin').toBeDefined();
@@ -81,6 +72,13 @@ export function expectWhole(trace: Trace): void {
     if (origin.kind === 'trace' && origin.slice !== undefined)
       expect(program.steps[deviceSlices.step[origin.slice]!]?.origin).toBe(program.origins.indexOf(origin));
   expect(structuredClone(trace)).toBeDefined();
+}
+
+/** Grouped, and sorted within a group. */
+function inOrder(table: string, group: Int32Array, time: Float64Array): void {
+  for (let i = 1; i < group.length; i++)
+    if (group[i]! < group[i - 1]! || (group[i] === group[i - 1] && time[i]! < time[i - 1]!))
+      expect.fail(`${table}: row ${i} is out of order`);
 }
 
 /** The whole trace as lines of text. */
