@@ -17,6 +17,8 @@ export function judgeTrace(trace: Trace): TraceHazard[] {
   const run = new MeasuredRun(trace);
   const groups = new Map<string, Group>();
   for (const hazard of examine(program).hazards) {
+    // One run cannot tell that a call changes nothing on every execution: that is advice for source.
+    if (hazard.kind === 'redundant-record-stream') continue;
     if (hazard.kind === 'lifetime' && run.heldBackUnseen(hazard)) continue;
     const words = wordHazard(hazard, program);
     if (!words) continue;
@@ -54,7 +56,7 @@ function told(trace: Trace, run: MeasuredRun, { hazard, words, confirmed, count 
   const extent = run.extent([first, second, words.at]);
   return {
     code: words.rule.code,
-    severity: confirmed && words.rule.severity !== 'hint' ? 'error' : words.rule.severity,
+    severity: confirmed ? 'error' : words.rule.severity,
     status: confirmed ? 'confirmed' : 'latent',
     message: words.message,
     at: placeOf(program, words.at),
