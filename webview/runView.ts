@@ -60,6 +60,8 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   let narrow = false;
   let width = 1;
   let height = 1;
+  // Asking the DOM for it would make the browser lay the page out in every frame.
+  let panelWidth = root.clientWidth;
   let asked = -1;
   let announced = false;
 
@@ -109,7 +111,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   };
 
   function relayout(): void {
-    const measures = measuresFor(root.clientWidth);
+    const measures = measuresFor(panelWidth);
     narrow = measures.narrow;
     layout = layOut(run.timeline, measures, {
       ...state,
@@ -119,13 +121,13 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   }
 
   function clampScroll(scroll: number): number {
-    const measures = measuresFor(root.clientWidth);
+    const measures = measuresFor(panelWidth);
     const room = height - measures.minimap - measures.axis - measures.findings;
     return Math.max(0, Math.min(scroll, layout.height - room));
   }
 
   function sceneNow(): Scene {
-    const measures = measuresFor(root.clientWidth);
+    const measures = measuresFor(panelWidth);
     const scale = { ...state.view, left: measures.header, width: Math.max(1, width - measures.header) };
     const kept: number[] = [];
     if (state.selection?.kind === 'edge') kept.push(state.selection.index);
@@ -270,7 +272,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   }
 
   function chooseLanes(anchor: HTMLElement): void {
-    const all = layOut(run.timeline, measuresFor(root.clientWidth), {
+    const all = layOut(run.timeline, measuresFor(panelWidth), {
       closed: new Set(),
       opened: new Set(),
       hidden: new Set(),
@@ -454,6 +456,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     const ratio = window.devicePixelRatio || 1;
     if (next.width === 0 || next.height === 0) return;
     ({ width, height } = next);
+    panelWidth = root.clientWidth;
     frame.resize(width, height, ratio);
     relayout();
     stageDue = true;
@@ -461,7 +464,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
     cancelAnimationFrame(due);
     paint();
   }
-  layout = layOut(run.timeline, measuresFor(root.clientWidth), state);
+  layout = layOut(run.timeline, measuresFor(panelWidth), state);
   const observer = new ResizeObserver(measure);
   observer.observe(stage);
   measure();

@@ -2,7 +2,7 @@
  * What a row looks like at a zoom: the intervals wide enough to be drawn one by one, and for all others how much of each
  * pixel column they cover. The work is one step a column, however many slices lie in it.
  */
-import { busyBetween, firstEndingAfter, firstStarting, type Intervals, type Row } from './row.ts';
+import { advance, busyBefore, firstEndingAfter, type Intervals, type Row } from './row.ts';
 import type { View } from './view.ts';
 
 export interface RowPicture {
@@ -35,9 +35,10 @@ export function takePicture(row: Row, columns: Intervals, view: View, wide: numb
   const column = (view.end - view.start) / count;
   const { items } = row;
   const { start, duration } = columns;
-  let i = firstEndingAfter(row, columns, view.start);
-  while (i < items.length) {
-    const item = items[i]!;
+  const first = firstEndingAfter(row, columns, view.start);
+  const cursor = { position: first, busy: busyBefore(row, columns, first) };
+  while (cursor.position < items.length) {
+    const item = items[cursor.position]!;
     const from = start[item]!;
     if (from >= view.end) break;
     const length = duration[item]!;
@@ -48,23 +49,33 @@ export function takePicture(row: Row, columns: Intervals, view: View, wide: numb
         picture.items = larger;
       }
       picture.items[picture.count++] = item;
-      i++;
+      cursor.position++;
+      cursor.busy += length;
       continue;
     }
     picture.dense = true;
     const at = Math.floor((from - view.start) / column);
     if (length >= column || at < 0) {
       cover(density, (from - view.start) / column, (from + length - view.start) / column);
-      i++;
+      cursor.position++;
+      cursor.busy += length;
       continue;
     }
-    // All that start in this column at once. Only the last of them can be longer than the column.
-    const columnEnd = view.start + (at + 1) * column;
-    let next = Math.max(i + 1, firstStarting(row, columns, columnEnd, i + 1));
-    if (next > i + 1 && duration[items[next - 1]!]! >= column) next--;
-    const busy = next === i + 1 ? length : busyBetween(row, columns, i, next);
-    if (at < count) density[at] = Math.min(1, Math.max(least, density[at]! + busy / column));
-    i = next;
+    // All that start in this column at once. Only the last of them can be longer than the column: it is drawn by itself.
+    const before = cursor.busy;
+    const position = cursor.position;
+    advance(row, columns, cursor, view.start + (at + 1) * column);
+    if (cursor.position === position) {
+      // Rounding can put a start just beyond its own column.
+      cursor.position++;
+      cursor.busy += length;
+    }
+    const last = duration[items[cursor.position - 1]!]!;
+    if (cursor.position > position + 1 && last >= column) {
+      cursor.position--;
+      cursor.busy -= last;
+    }
+    if (at < count) density[at] = Math.min(1, Math.max(least, density[at]! + (cursor.busy - before) / column));
   }
   return picture;
 }

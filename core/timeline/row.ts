@@ -1,6 +1,6 @@
 /**
  * A row: intervals that do not overlap, in order of time, as indices into columns that somebody else owns. A sparse index
- * over it (every 32nd start, and the time covered before it) answers "what is at this time" and "how much is covered
+ * over it (every 16th start, and the time covered before it) answers "what is at this time" and "how much is covered
  * between" with few cache misses, which is what makes ten million slices cheap to draw.
  */
 
@@ -11,13 +11,13 @@ export interface Intervals {
 
 export interface Row {
   readonly items: Int32Array;
-  /** Start of item 0, 32, 64, … */
+  /** Start of item 0, 16, 32, … */
   readonly sampleStart: Float64Array;
-  /** Time covered by all items before item 0, 32, 64, … */
+  /** Time covered by all items before item 0, 16, 32, … */
   readonly sampleBusy: Float64Array;
 }
 
-const shift = 5;
+const shift = 4;
 const mask = (1 << shift) - 1;
 
 export function makeRow(items: Int32Array, columns: Intervals): Row {
@@ -74,13 +74,63 @@ export function busyBetween(row: Row, columns: Intervals, from: number, to: numb
   return busyBefore(row, columns, to) - busyBefore(row, columns, from);
 }
 
-function busyBefore(row: Row, { duration }: Intervals, position: number): number {
+/** Time covered by all items before a position. */
+export function busyBefore(row: Row, { duration }: Intervals, position: number): number {
   if (position === 0) return 0;
   // At the very end there may be no sample: take the last one and add the rest.
   const sample = Math.min(position >> shift, row.sampleBusy.length - 1);
   let busy = row.sampleBusy[sample]!;
   for (let i = sample << shift; i < position; i++) busy += duration[row.items[i]!]!;
   return busy;
+}
+
+/** A position in a row, with the time covered before it. */
+export interface Cursor {
+  position: number;
+  busy: number;
+}
+
+/**
+ * Moves a cursor to the first item that starts at or after `time`; only near to it where the way is long: of 128 items or
+ * more up to 15 are counted to the wrong side, which a pixel column does not show.
+ */
+export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor, time: number): void {
+  const { items, sampleStart, sampleBusy } = row;
+  const samples = sampleStart.length;
+  const first = (cursor.position >> shift) + 1;
+  let sample = first;
+  while (sample < samples && sample < first + 8 && sampleStart[sample]! < time) sample++;
+  if (sample === first + 8) {
+    // Columns hold about as many items as their neighbours: doubling steps find the end sooner than halving the whole.
+    let step = 8;
+    while (sample + step < samples && sampleStart[sample + step]! < time) {
+      sample += step;
+      step *= 2;
+    }
+    let high = Math.min(samples, sample + step);
+    while (sample < high) {
+      const middle = (sample + high) >> 1;
+      if (sampleStart[middle]! < time) sample = middle + 1;
+      else high = middle;
+    }
+    if (sample < samples) {
+      cursor.position = sample << shift;
+      cursor.busy = sampleBusy[sample]!;
+      return;
+    }
+  }
+  let { position, busy } = cursor;
+  if (sample > first) {
+    position = (sample - 1) << shift;
+    busy = sampleBusy[sample - 1]!;
+  }
+  for (; position < items.length; position++) {
+    const item = items[position]!;
+    if (start[item]! >= time) break;
+    busy += duration[item]!;
+  }
+  cursor.position = position;
+  cursor.busy = busy;
 }
 
 /** The position whose interval is nearest to `time`, within `reach`; -1 if none is. */
