@@ -10,7 +10,7 @@ import { missingWait } from './missing-wait.ts';
 import { pinnedOverwrittenInFlight } from './pinned-overwritten-in-flight.ts';
 import { redundantRecordStream } from './redundant-record-stream.ts';
 import { reversedWait } from './reversed-wait.ts';
-import { type Names, programNames, type Rule, type Words } from './rule.ts';
+import { capitalized, type Names, programNames, type Rule, type Words } from './rule.ts';
 import { unjoinedOutput } from './unjoined-output.ts';
 import { writeAfterRead } from './write-after-read.ts';
 
@@ -40,7 +40,7 @@ export function wordHazard(
 ): WordedHazard | undefined {
   for (const rule of rules) {
     const words = rule.word(hazard, program, names);
-    if (words) return { rule, ...words };
+    if (words) return { rule, ...words, message: capitalized(words.message) };
   }
   return undefined;
 }

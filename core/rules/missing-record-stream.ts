@@ -67,8 +67,8 @@ export const missingRecordStream: Rule = {
     const release = program.steps[hazard.release];
     const byStatement = release?.kind === 'release' && release.how === 'statement';
     const why =
-      `its memory returns to ${owner} and can be handed out again, ` +
-      `with neither record_stream(${bare(user)}) nor a wait of ${owner} for ${user}`;
+      `its memory returns to ${owner} and can be handed out again there; neither a record_stream on ${user} nor a ` +
+      `wait of ${owner} for ${user} protects it`;
     const use = operation(program, hazard.use);
     const allocated = { at: hazard.allocation, message: `${tensor} is allocated here, on ${owner}` };
     const reused = { at: hazard.reuse, message: `the memory can be handed out again here, on ${owner}` };
@@ -88,8 +88,3 @@ export const missingRecordStream: Rule = {
     };
   },
 };
-
-/** Inside of a call the backticks of a name are in the way. */
-function bare(name: string): string {
-  return name.replaceAll('`', '');
-}

@@ -8,7 +8,7 @@ import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } f
 import { backwardMissingSync } from './backward-missing-sync.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
-import { isBefore } from './rule.ts';
+import { capitalized, isBefore } from './rule.ts';
 import { frameNames, namesOf } from './source-names.ts';
 import { unjoinedOutput, unjoinedWords } from './unjoined-output.ts';
 
@@ -195,7 +195,13 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
     frameNames(path, activation, handing.step - 1),
   );
   const place = { activation, file, start: node.start, end: node.end };
-  return { path, hazard, words: { rule: unjoinedOutput, ...words }, place, frames: [place] };
+  return {
+    path,
+    hazard,
+    words: { rule: unjoinedOutput, ...words, message: capitalized(words.message) },
+    place,
+    frames: [place],
+  };
 }
 
 const reachedPlaces = new WeakMap<LoweredPath, ReadonlySet<string>>();

@@ -97,11 +97,11 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What the later stream tried: waits that exist and cover too little. */
+/** What somebody wrote to make the order, and what covers too little. */
 export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex[]): RelatedStep[] {
-  return nearest.slice(0, 2).map((at) => {
+  return nearest.slice(0, 2).flatMap((at) => {
     const step = program.steps[at];
-    const host = step?.kind === 'hostWait' || step?.kind === 'poll';
-    return { at, message: host ? 'this host wait does not cover it' : 'this wait does not cover it' };
+    if ((step?.kind !== 'wait' && step?.kind !== 'hostWait') || step.implicit) return [];
+    return [{ at, message: `this ${step.kind === 'wait' ? 'wait' : 'host wait'} does not cover it` }];
   });
 }

@@ -25,7 +25,12 @@ export function frameNames(path: LoweredPath, activation: number, at: StepIndex)
   return {
     stream: (stream) => named({ kind: 'stream', stream }, own.stream(stream)),
     event: (event) => named({ kind: 'event', event }, own.event(event)),
-    block: (block) => named({ kind: 'tensor', block }, own.block(block)),
+    block: (block) => {
+      const target: NamedTarget = { kind: 'tensor', block };
+      const hasName = path.activations.some((a) => a.bindings.some((binding) => sameTarget(binding.target, target)));
+      // A value that no name ever held is called by the operation that makes it.
+      return named(target, hasName ? own.block(block) : `the result of ${own.block(block)}`);
+    },
   };
 }
 

@@ -13,31 +13,31 @@
  *
  * ```python
  * side = torch.cuda.Stream()
- * buffer = torch.zeros(1024, device="cuda")
- * torch.cuda.synchronize()
  *
- * def publish(host):
+ * def publish(table, value):
+ *     table = table.cuda()
+ *     side.wait_stream(torch.cuda.current_stream())
  *     with torch.cuda.stream(side):
- *         total = buffer.sum()
- *     buffer.fill_(1.0)
+ *         total = table.sum()
+ *     table.fill_(value)
  *     torch.cuda.synchronize()
- *     return total
+ *     return total.item()
  * ```
  *
  * ## Use instead
  *
  * ```python
  * side = torch.cuda.Stream()
- * buffer = torch.zeros(1024, device="cuda")
- * torch.cuda.synchronize()
  *
- * def publish(host):
+ * def publish(table, value):
+ *     table = table.cuda()
+ *     side.wait_stream(torch.cuda.current_stream())
  *     with torch.cuda.stream(side):
- *         total = buffer.sum()
+ *         total = table.sum()
  *     torch.cuda.current_stream().wait_stream(side)
- *     buffer.fill_(1.0)
+ *     table.fill_(value)
  *     torch.cuda.synchronize()
- *     return total
+ *     return total.item()
  * ```
  *
  * ## Fix safety

@@ -2,7 +2,9 @@
 import type { OrderHazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import { originOf } from '../report.ts';
-import { type Candidate, holder, isNamedAt, outside, put, rootName, spotOf } from './spot.ts';
+import type { Link } from './blocks.ts';
+import { remove } from './edits.ts';
+import { type Candidate, holder, isNamedAt, outside, put, rootName, type Spot, spotOf } from './spot.ts';
 
 export function collectiveFixes(path: LoweredPath, hazard: OrderHazard): Candidate[] {
   const start = originOf(path.program, hazard.first);
@@ -16,6 +18,12 @@ export function collectiveFixes(path: LoweredPath, hazard: OrderHazard): Candida
       for (let spot = spotOf(path, hazard.second, f, 'before'); spot; spot = outside(spot)) {
         if (spot.activation !== made.activation || !isNamedAt(spot, handle.name)) continue;
         const unit = /^\t/m.test(spot.module.text) ? '\t' : '    ';
+        const later = handle.isList ? undefined : waitBehind(spot, handle.name);
+        if (later)
+          fixes.push({
+            title: `Move the wait for \`${handle.name}\` before the use`,
+            edits: [remove(spot.module, later), put(spot, [`${handle.name}.wait()`])],
+          });
         const lines = handle.isList ? [`for work in ${handle.name}:`, `${unit}work.wait()`] : [`${handle.name}.wait()`];
         fixes.push({ title: `Wait for \`${handle.name}\` before the use`, edits: [put(spot, lines)] });
       }
@@ -23,8 +31,19 @@ export function collectiveFixes(path: LoweredPath, hazard: OrderHazard): Candida
   return fixes;
 }
 
+/** The statement `handle.wait()` that stands behind the use in the same block. */
+function waitBehind(spot: Spot, handle: string): Link | undefined {
+  const link = spot.links.at(-1)!;
+  const { text } = spot.module;
+  const index = link.block.findIndex(
+    (statement, i) =>
+      i > link.index && text.slice(statement.start, statement.end).replace(/\s/g, '') === `${handle}.wait()`,
+  );
+  return index < 0 ? undefined : { ...link, index };
+}
+
 /** Where the statement that starts the collective puts the handle: a name, or a list that it is appended to. */
-function handleIn(spot: ReturnType<typeof spotOf> & object): { name: string; isList: boolean } | undefined {
+function handleIn(spot: Spot): { name: string; isList: boolean } | undefined {
   const statement = holder(spot);
   const { text } = spot.module;
   if (statement.kind === 'Assign') {

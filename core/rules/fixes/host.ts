@@ -2,13 +2,30 @@
 import type { HostHazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import { originOf } from '../report.ts';
-import { type Candidate, currentStream, outside, put, spoken, spotOf, streamAt, withImports } from './spot.ts';
+import {
+  type Candidate,
+  currentStream,
+  expressionsAt,
+  outside,
+  put,
+  type Spot,
+  spoken,
+  spotOf,
+  streamAt,
+  withImports,
+} from './spot.ts';
 
 export function hostFixes(path: LoweredPath, hazard: HostHazard): Candidate[] {
   const fixes: Candidate[] = [];
   const origin = originOf(path.program, hazard.second);
   for (let frame = (origin?.frames.length ?? 0) - 1; frame >= 0; frame--)
     for (let spot = spotOf(path, hazard.second, frame, 'before'); spot; spot = outside(spot)) {
+      const event = eventBehind(spot, hazard);
+      if (event)
+        fixes.push({
+          title: `Make the host wait for \`${event}\` (synchronize)`,
+          edits: [put(spot, [`${event}.synchronize()`])],
+        });
       const stream = streamAt(spot, hazard.firstStream) ?? currentStream(spot);
       fixes.push({
         title: `Make the host wait for ${spoken(stream)} (synchronize)`,
@@ -16,4 +33,16 @@ export function hostFixes(path: LoweredPath, hazard: HostHazard): Candidate[] {
       });
     }
   return fixes;
+}
+
+/** An event with a name here that was recorded behind the copy and covers no more than it must. */
+function eventBehind(spot: Spot, hazard: HostHazard): string | undefined {
+  const { steps } = spot.path.program;
+  for (let i = hazard.first + 1; i < hazard.second; i++) {
+    const step = steps[i]!;
+    if (step.kind !== 'record' || step.stream !== hazard.firstStream) continue;
+    const [event] = expressionsAt(spot, { kind: 'event', event: step.event });
+    if (event) return event;
+  }
+  return undefined;
 }

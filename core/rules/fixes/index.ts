@@ -29,7 +29,7 @@ export function proposeFixes(report: Report, hazardsOf: (path: LoweredPath) => r
 }
 
 function candidates(
-  { path, hazard, words, frames }: Instance,
+  { path, hazard, words, place, frames }: Instance,
   instances: readonly Instance[],
   all: readonly Hazard[],
 ): Candidate[] {
@@ -48,7 +48,7 @@ function candidates(
     case 'unrecorded':
       return unrecordedFixes(path, hazard, all);
     case 'reversed':
-      return reversedFixes(path, hazard);
+      return reversedFixes(path, hazard, place);
     case 'redundant-record-stream':
       return removal(path, hazard.call, 'call of record_stream');
     case 'host':

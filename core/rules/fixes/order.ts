@@ -14,7 +14,6 @@ import {
   currentStream,
   eventNameFor,
   freshName,
-  outside,
   isNamedAt,
   put,
   putBefore,
@@ -22,6 +21,7 @@ import {
   spoken,
   spotAt,
   streamAt,
+  waitSpots,
   withImports,
 } from './spot.ts';
 
@@ -63,22 +63,28 @@ export function needsOf(instances: readonly Instance[]): Need[] {
   return [...latest.values()];
 }
 
+interface EventCandidate extends Candidate {
+  readonly carried: boolean;
+}
+
 /** `places` are the frames in which the consumer can be made to wait, the best first. */
 export function orderFixes(path: LoweredPath, needs: readonly Need[], places: readonly SourceFrame[]): Candidate[] {
   const [need] = needs;
   if (!need) return [];
-  const byEvent: Candidate[] = [];
+  const byEvent: EventCandidate[] = [];
   const byStream: Candidate[] = [];
   for (const place of places) {
     const inner = spotAt(path, place, need.second, 'before');
-    for (let spot = inner, depth = 0; spot; spot = outside(spot), depth++) {
-      byEvent.push(...eventPair(path, needs, spot, depth > 0));
-      byStream.push(...waitStream(needs, spot, depth > 0), ...waitForAll(needs, spot, depth > 0));
+    for (const spot of inner ? waitSpots(inner) : []) {
+      const isOutside = spot !== inner;
+      byEvent.push(...eventPair(path, needs, spot, isOutside));
+      byStream.push(...waitStream(needs, spot, isOutside), ...waitForAll(needs, spot, isOutside));
     }
   }
   // Without a name for the producer the idiom is `side.wait_stream(torch.cuda.current_stream())`.
   const fork = byStream[0]?.title.includes('for the current stream');
-  return fork ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
+  // An event that is carried to the next turn takes three lines in three places.
+  return fork || byEvent[0]?.carried ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
 }
 
 /** The consumer at a place: its name, or, next to its own work, the current stream. */
@@ -129,12 +135,13 @@ function waitForAll(needs: readonly Need[], spot: Spot, isOutside: boolean): Can
     .filter(({ edits }) => edits.every(({ newText }) => !newText.includes('; ')));
 }
 
-function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOutside: boolean): Candidate[] {
+function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOutside: boolean): EventCandidate[] {
   const consumer = consumerAt(spot, needs[0]!.consumer, isOutside);
   if (!consumer) return [];
   const edits: OffsetEdit[] = [];
   const waits: string[] = [];
   const producers: string[] = [];
+  let carried = false;
   for (const need of needs) {
     const record = recordSpot(path, need, spot);
     if (!record) return [];
@@ -147,7 +154,9 @@ function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOuts
       put(record.spot, [record.before ? `${event}.record(${producer})` : `${event} = ${producer}.record_event()`]),
     );
     waits.push(`${consumer}.wait_event(${event})`);
-    producers.push(named ?? 'the other stream');
+    const isCallers = path.program.streams[need.producer]?.isDefault;
+    producers.push(named ?? (isCallers ? 'the current stream' : 'the other stream'));
+    if (record.before) carried = true;
   }
   const waiting = putBefore(spot, needs[0]!.first, waits);
   if (!waiting.length) return [];
@@ -157,6 +166,7 @@ function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOuts
     {
       title: `Make ${spoken(consumer)} wait for ${waited} with an event (record + wait_event)`,
       edits: withImports(spot, edits),
+      carried,
     },
   ];
 }

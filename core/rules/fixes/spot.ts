@@ -58,6 +58,21 @@ export function outside(spot: Spot): Spot | undefined {
   return parent?.kind === 'With' && spot.links.length > 1 ? { ...spot, links: spot.links.slice(0, -1) } : undefined;
 }
 
+/** The place itself and those around the `with` blocks that hold it. */
+export function outwards(spot: Spot): Spot[] {
+  const spots: Spot[] = [];
+  for (let next: Spot | undefined = spot; next; next = outside(next)) spots.push(next);
+  return spots;
+}
+
+/** The same in the order in which a wait reads best: where a `with` starts with the statement, before the `with`. */
+export function waitSpots(spot: Spot): Spot[] {
+  const spots = outwards(spot);
+  const starts = spots.findIndex((place) => place.links.at(-1)!.index !== 0);
+  const first = spots.slice(1, starts < 0 ? spots.length : starts + 1).at(-1);
+  return spot.links.at(-1)!.index === 0 && first ? [first, ...spots.filter((place) => place !== first)] : spots;
+}
+
 export function put(spot: Spot, lines: readonly string[]): OffsetEdit {
   const link = spot.links.at(-1)!;
   return spot.side === 'before' ? insertBefore(spot.module, link, lines) : insertAfter(spot.module, link, lines);

@@ -4,7 +4,7 @@
  */
 import type { Hazard, ReversedWait, UnrecordedWait } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
-import type { EventId, StepIndex } from '../../program/program.ts';
+import type { EventId, SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import type { Call, Expression, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
 import { type OffsetEdit, remove } from './edits.ts';
@@ -15,11 +15,14 @@ import {
   expressionsAt,
   holder,
   outside,
+  outwards,
   put,
   type Spot,
   spoken,
+  spotAt,
   spotOf,
   streamAt,
+  waitSpots,
   withImports,
 } from './spot.ts';
 
@@ -30,7 +33,10 @@ export function removal(path: LoweredPath, at: StepIndex, what: string): Candida
   return [{ title: `Remove the ${what}`, edits: [remove(spot.module, spot.links.at(-1)!)] }];
 }
 
-export function reversedFixes(path: LoweredPath, hazard: ReversedWait): Candidate[] {
+export function reversedFixes(path: LoweredPath, hazard: ReversedWait, place: SourceFrame): Candidate[] {
+  const own = originOf(path.program, hazard.wait)?.frames.at(-1);
+  // A helper that waits as it is told is right; the call that tells it is not.
+  if (own && own.activation !== place.activation) return swappedArguments(path, hazard, place);
   const fixes = hazard.how === 'swapped' ? swaps(path, hazard) : [];
   const [first, second] = hazard.settles[0] ?? [];
   if (first === undefined || second === undefined) return fixes;
@@ -75,6 +81,34 @@ function swaps(path: LoweredPath, hazard: ReversedWait): Candidate[] {
   ];
 }
 
+/** `follow(a, b)` becomes `follow(b, a)`, for the two arguments that name the streams. */
+function swappedArguments(path: LoweredPath, hazard: ReversedWait, place: SourceFrame): Candidate[] {
+  const spot = spotAt(path, place, hazard.wait, 'before');
+  const wait = path.program.steps[hazard.wait];
+  const record = path.program.steps[hazard.record];
+  const call = spot && callOf(holder(spot));
+  if (!spot || !call || wait?.kind !== 'wait' || record?.kind !== 'record') return [];
+  const { file, text } = spot.module;
+  const source = (node: Expression) => text.slice(node.start, node.end);
+  const given = [...call.args, ...call.keywords.map((keyword) => keyword.value)];
+  const argumentFor = (stream: StreamId) => {
+    const names = expressionsAt(spot, { kind: 'stream', stream });
+    return given.find((node) => names.includes(source(node)));
+  };
+  const waiting = argumentFor(wait.stream);
+  const awaited = argumentFor(record.stream);
+  if (!waiting || !awaited) return [];
+  return [
+    {
+      title: `Swap the streams: make ${spoken(source(awaited))} wait for ${spoken(source(waiting))}`,
+      edits: [
+        { file, start: waiting.start, end: waiting.end, newText: source(awaited) },
+        { file, start: awaited.start, end: awaited.end, newText: source(waiting) },
+      ],
+    },
+  ];
+}
+
 /** The stream of `stream.wait_event(e)` or `e.wait(stream)`, and likewise of a record. */
 function streamOperand(call: Call, onStream: string, onEvent: string): Expression | undefined {
   if (call.callee.kind !== 'Attribute') return undefined;
@@ -88,7 +122,7 @@ function moves(path: LoweredPath, hazard: ReversedWait, first: StepIndex, second
   if (!wait || !callOf(holder(wait))) return [];
   const line = sourceOf(wait);
   const record = innermost(path, hazard.record, 'before');
-  const pair = record && holder(record) !== holder(wait) && callOf(holder(record)) ? record : undefined;
+  const pair = record && holder(record) !== holder(wait) && isMovable(holder(record)) ? record : undefined;
   const fixes: Candidate[] = [];
   for (const target of spotsOf(path, second, 'before')) {
     if (target.activation !== wait.activation || holder(target) === holder(wait)) continue;
@@ -121,7 +155,7 @@ export function laterRecord(path: LoweredPath, need: Need, nearest: readonly Ste
     if (recordStep === undefined || need.first > waitStep) continue;
     const record = innermost(path, recordStep, 'before');
     const waiting = innermost(path, waitStep, 'before');
-    if (!record || !callOf(holder(record)) || (waiting && holder(waiting) === holder(record))) continue;
+    if (!record || !isMovable(holder(record)) || (waiting && holder(waiting) === holder(record))) continue;
     for (const target of spotsOf(path, need.first, 'after'))
       if (target.activation === record.activation && holder(target) !== holder(record))
         fixes.push({
@@ -181,13 +215,21 @@ function innermost(path: LoweredPath, at: StepIndex, side: Spot['side']): Spot |
 /** The statement of the step in each frame, innermost first, and around the `with` blocks that hold it. */
 function* spotsOf(path: LoweredPath, at: StepIndex, side: Spot['side']): Generator<Spot> {
   const depth = originOf(path.program, at)?.frames.length ?? 0;
-  for (let frame = depth - 1; frame >= 0; frame--)
-    for (let spot = spotOf(path, at, frame, side); spot; spot = outside(spot)) yield spot;
+  for (let frame = depth - 1; frame >= 0; frame--) {
+    const inner = spotOf(path, at, frame, side);
+    if (inner) yield* side === 'before' ? waitSpots(inner) : outwards(inner);
+  }
 }
 
 /** The call that is all of the statement. */
 function callOf(statement: Statement): Call | undefined {
   return statement.kind === 'ExpressionStatement' && statement.value.kind === 'Call' ? statement.value : undefined;
+}
+
+/** Also `ready = stream.record_event()`. */
+function isMovable(statement: Statement): boolean {
+  if (statement.kind === 'Assign') return statement.value.kind === 'Call' && statement.targets.length === 1;
+  return callOf(statement) !== undefined;
 }
 
 function sourceOf(spot: Spot): string {

@@ -1,0 +1,92 @@
+#- case: nothing records it
+copy = torch.cuda.Stream()
+
+def load(host):
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(copy):
+        x = host.to("cuda", non_blocking=True)
+    torch.cuda.current_stream().wait_event(ready)
+  # ^ event-never-recorded: The default stream waits for `ready`, which nothing has recorded yet: the wait has no
+  # | effect
+    return x.sum().item()
+#- fixed
+copy = torch.cuda.Stream()
+
+def load(host):
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(copy):
+        x = host.to("cuda", non_blocking=True)
+        ready.record(copy)
+    torch.cuda.current_stream().wait_event(ready)
+    return x.sum().item()
+
+#- case: the record comes after the wait
+def load(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(copy):
+        x = host.to("cuda", non_blocking=True)
+    compute.wait_event(ready)
+  # ^ event-never-recorded: `compute` waits for `ready`, which nothing has recorded yet: the wait has no effect
+    ready.record(copy)
+    with torch.cuda.stream(compute):
+        y = x.sum()
+    torch.cuda.synchronize()
+    return y
+#- fixed
+def load(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(copy):
+        x = host.to("cuda", non_blocking=True)
+    ready.record(copy)
+    compute.wait_event(ready)
+    with torch.cuda.stream(compute):
+        y = x.sum()
+    torch.cuda.synchronize()
+    return y
+
+#- case: recorded under one key, waited for under another
+class Lanes:
+    def __init__(self):
+        self.copy = torch.cuda.Stream()
+        self.done = {"a": torch.cuda.Event(), "b": torch.cuda.Event()}
+
+    def sum_of(self, host):
+        with torch.cuda.stream(self.copy):
+            x = host.to("cuda", non_blocking=True)
+            self.done["a"].record(self.copy)
+        torch.cuda.current_stream().wait_event(self.done["b"])
+      # ^ event-never-recorded: The default stream waits for `self.done["b"]`, which nothing has recorded yet: the
+      # | wait has no effect
+        return x.sum().item()
+#- fixed
+class Lanes:
+    def __init__(self):
+        self.copy = torch.cuda.Stream()
+        self.done = {"a": torch.cuda.Event(), "b": torch.cuda.Event()}
+
+    def sum_of(self, host):
+        with torch.cuda.stream(self.copy):
+            x = host.to("cuda", non_blocking=True)
+            self.done["b"].record(self.copy)
+            self.done["a"].record(self.copy)
+        torch.cuda.current_stream().wait_event(self.done["b"])
+        return x.sum().item()
+
+#- case: a pipeline that has nothing to wait for on its first turn
+def scores(hosts):
+    copy = torch.cuda.Stream()
+    slot = torch.empty(1024, device="cuda")
+    copy.wait_stream(torch.cuda.current_stream())
+    free = torch.cuda.Event()
+    totals = []
+    for host in hosts:
+        copy.wait_event(free)
+        with torch.cuda.stream(copy):
+            slot.copy_(host, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(copy)
+        totals.append(slot.sum())
+        free.record()
+    torch.cuda.synchronize()
+    return totals

@@ -1,0 +1,56 @@
+#- case: numpy of a copy in flight
+def fetch(x):
+    host = x.cuda().to("cpu", non_blocking=True)
+    #      ~ the copy into `host` is queued here, on the default stream
+    return host.numpy().sum()
+    #      ^ host-read-before-sync: `host` is read by the host in `sum` before the copy into it on the default stream
+    # | is done: the host does not wait for the default stream in between
+#- fixed
+def fetch(x):
+    host = x.cuda().to("cpu", non_blocking=True)
+    torch.cuda.current_stream().synchronize()
+    return host.numpy().sum()
+
+#- case: an event is waited for by a stream only
+def fetch(x):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    out = torch.empty(1024, pin_memory=True)
+    with torch.cuda.stream(side):
+        out.copy_(x, non_blocking=True)
+      # ~ the copy into `out` is queued here, on `side`
+    done = side.record_event()
+    torch.cuda.current_stream().wait_event(done)
+    return out.tolist()
+    #      ^ host-read-before-sync: `out` is read by the host in `tolist` before the copy into it on `side` is done:
+    # | the host does not wait for `side` in between
+#- fixed
+def fetch(x):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    out = torch.empty(1024, pin_memory=True)
+    with torch.cuda.stream(side):
+        out.copy_(x, non_blocking=True)
+    done = side.record_event()
+    torch.cuda.current_stream().wait_event(done)
+    done.synchronize()
+    return out.tolist()
+
+#- case: the host waits for the event
+def fetch(x):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    out = torch.empty(1024, pin_memory=True)
+    with torch.cuda.stream(side):
+        out.copy_(x, non_blocking=True)
+    done = side.record_event()
+    done.synchronize()
+    return out.tolist()
+
+#- case: a blocking copy needs nothing
+def fetch(x):
+    host = x.cuda().to("cpu")
+    return host.numpy().sum()

@@ -1,0 +1,165 @@
+#- case: dropped by del in a loop
+copy = torch.cuda.Stream()
+
+def consume(hosts):
+    total = torch.zeros(1, device="cuda")
+    for host in hosts:
+        with torch.cuda.stream(copy):
+            batch = host.to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(copy)
+        total += batch.sum()
+        #        ~ `batch` is used here, on the default stream
+        del batch
+      # ^ missing-record-stream: `batch` is dropped while `sum` on the default stream may still use it: its memory
+      # | returns to `copy` and can be handed out again there; neither a record_stream on the default stream nor a
+      # | wait of `copy` for the default stream protects it
+    return total
+#- fixed
+copy = torch.cuda.Stream()
+
+def consume(hosts):
+    total = torch.zeros(1, device="cuda")
+    for host in hosts:
+        with torch.cuda.stream(copy):
+            batch = host.to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(copy)
+        batch.record_stream(torch.cuda.current_stream())
+        total += batch.sum()
+        del batch
+    return total
+
+#- case: the slot of an object is cleared
+class Prefetcher:
+    def __init__(self, hosts):
+        self.hosts = iter(hosts)
+        self.copy = torch.cuda.Stream()
+        self.ready = None
+
+    def preload(self):
+        with torch.cuda.stream(self.copy):
+            self.ready = next(self.hosts).to("cuda", non_blocking=True)
+
+    def take(self):
+        torch.cuda.current_stream().wait_stream(self.copy)
+        batch = self.ready
+        self.preload()
+        return batch
+
+def train(hosts):
+    feed = Prefetcher(hosts)
+    feed.preload()
+    total = torch.zeros(1, device="cuda")
+    for _ in range(4):
+        batch = feed.take()
+        total += batch.sum()
+        #        ~ `self.ready` is used here, on the default stream
+        del batch
+      # ^ missing-record-stream: `self.ready` is dropped while `sum` on the default stream may still use it: its
+      # | memory returns to `self.copy` and can be handed out again there; neither a record_stream on the default
+      # | stream nor a wait of `self.copy` for the default stream protects it
+    print(total.item())
+
+train([torch.ones(8).pin_memory() for _ in range(5)])
+#- fixed
+class Prefetcher:
+    def __init__(self, hosts):
+        self.hosts = iter(hosts)
+        self.copy = torch.cuda.Stream()
+        self.ready = None
+
+    def preload(self):
+        with torch.cuda.stream(self.copy):
+            self.ready = next(self.hosts).to("cuda", non_blocking=True)
+
+    def take(self):
+        torch.cuda.current_stream().wait_stream(self.copy)
+        batch = self.ready
+        self.preload()
+        return batch
+
+def train(hosts):
+    feed = Prefetcher(hosts)
+    feed.preload()
+    total = torch.zeros(1, device="cuda")
+    for _ in range(4):
+        batch = feed.take()
+        batch.record_stream(torch.cuda.current_stream())
+        total += batch.sum()
+        del batch
+    print(total.item())
+
+train([torch.ones(8).pin_memory() for _ in range(5)])
+
+#- case: the source of work on a side stream
+side = torch.cuda.Stream()
+
+def stage(n):
+    current = torch.cuda.current_stream()
+    results = []
+    for i in range(n):
+        x = torch.full((1024,), float(i), device="cuda")
+        side.wait_stream(current)
+        with torch.cuda.stream(side):
+            results.append(x.relu())
+            #              ~ `x` is used here, on `side`
+        del x
+      # ^ missing-record-stream: `x` is dropped while `relu` on `side` may still use it: its memory returns to
+      # | `current` and can be handed out again there; neither a record_stream on `side` nor a wait of `current` for
+      # | `side` protects it
+    current.wait_stream(side)
+    return results
+#- fixed
+side = torch.cuda.Stream()
+
+def stage(n):
+    current = torch.cuda.current_stream()
+    results = []
+    for i in range(n):
+        x = torch.full((1024,), float(i), device="cuda")
+        side.wait_stream(current)
+        with torch.cuda.stream(side):
+            x.record_stream(side)
+            results.append(x.relu())
+        del x
+    current.wait_stream(side)
+    return results
+
+#- case: the tensor lives until the streams are joined
+side = torch.cuda.Stream()
+
+def stage(n):
+    current = torch.cuda.current_stream()
+    kept = []
+    results = []
+    for i in range(n):
+        x = torch.full((1024,), float(i), device="cuda")
+        side.wait_stream(current)
+        with torch.cuda.stream(side):
+            results.append(x.relu())
+        kept.append(x)
+    current.wait_stream(side)
+    kept.clear()
+    return results
+
+#- case: used and dropped on its own stream
+side = torch.cuda.Stream()
+
+def work(n):
+    with torch.cuda.stream(side):
+        for _ in range(n):
+            x = torch.ones(1024, device="cuda")
+            y = x * 2
+            del x, y
+
+#- case: dropped by the assignment that makes the next one
+def consume(hosts):
+    copy = torch.cuda.Stream()
+    total = torch.zeros(1, device="cuda")
+    for host in hosts:
+        with torch.cuda.stream(copy):
+            batch = host.to("cuda", non_blocking=True)
+          # ^ missing-record-stream: `batch` is dropped while `sum` on the default stream may still use it
+        torch.cuda.current_stream().wait_stream(copy)
+        total += batch.sum()
+    return total
+#- todo: the block can be reused in the third turn at the earliest, and two are executed

@@ -1,0 +1,310 @@
+#- case: a copy stream and the current stream
+copy = torch.cuda.Stream()
+
+def mean_of(host):
+    with torch.cuda.stream(copy):
+        batch = host.to("cuda", non_blocking=True)
+        #       ~ `batch` is written here, on `copy`
+    return batch.mean().item()
+    #      ^ missing-wait: `batch` is read on the default stream by `mean` before the `copy` on `copy` is done: no
+    # | wait of the default stream for `copy` lies between
+#- fixed
+copy = torch.cuda.Stream()
+
+def mean_of(host):
+    with torch.cuda.stream(copy):
+        batch = host.to("cuda", non_blocking=True)
+        copy_done = copy.record_event()
+    torch.cuda.current_stream().wait_event(copy_done)
+    return batch.mean().item()
+
+#- case: both streams are named
+def pipeline(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+        x.mul_(2)
+      # ~ `x` is written here, on `copy`
+    with torch.cuda.stream(compute):
+        y = x + 1
+        #   ^ missing-wait: `x` is read on `compute` by `add` before the `mul_` on `copy` is done: no wait of
+        # | `compute` for `copy` lies between
+    torch.cuda.synchronize()
+    return y
+#- fixed
+def pipeline(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+        x.mul_(2)
+        copy_done = copy.record_event()
+    compute.wait_event(copy_done)
+    with torch.cuda.stream(compute):
+        y = x + 1
+    torch.cuda.synchronize()
+    return y
+
+#- case: a wait in between is enough
+def pipeline(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+    ready = torch.cuda.Event()
+    ready.record(copy)
+    compute.wait_event(ready)
+    with torch.cuda.stream(compute):
+        y = x + 1
+    torch.cuda.synchronize()
+    return y
+
+#- case: the side stream must wait for the caller first
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    #   ~ `x` is written here, on the default stream
+    with torch.cuda.stream(side):
+        y = x * 2
+        #   ^ missing-wait: `x` is read on `side` by `mul` before the `ones` on the default stream is done: no wait of
+        # | `side` for the default stream lies between
+    torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y
+#- fixed
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y
+
+#- case: streams of an object
+class Loader:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+
+    def load(self, host):
+        with torch.cuda.stream(self.lane):
+            item = host.to("cuda", non_blocking=True).float()
+            #      ~ `item` is written here, on `self.lane`
+        item += 1
+      # ^ missing-wait: `item` is written on the default stream by `add_` before the `float` on `self.lane` is done:
+      # | no wait of the default stream for `self.lane` lies between
+        item.record_stream(torch.cuda.current_stream())
+        return item
+#- fixed
+class Loader:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+
+    def load(self, host):
+        with torch.cuda.stream(self.lane):
+            item = host.to("cuda", non_blocking=True).float()
+            lane_done = self.lane.record_event()
+        torch.cuda.current_stream().wait_event(lane_done)
+        item += 1
+        item.record_stream(torch.cuda.current_stream())
+        return item
+
+#- case: the record comes before the last write
+def late(host):
+    copy = torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+        ready = copy.record_event()
+        x.mul_(0.5)
+      # ~ `x` is written here, on `copy`
+    torch.cuda.current_stream().wait_event(ready)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on the default stream by `sum` before the `mul_` on `copy` is done: no wait of
+    # | the default stream for `copy` lies between
+#- fixed
+def late(host):
+    copy = torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+        x.mul_(0.5)
+        ready = copy.record_event()
+    torch.cuda.current_stream().wait_event(ready)
+    return x.sum().item()
+
+#- case: only one branch waits
+side = torch.cuda.Stream()
+
+def total(host, overlap):
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+        #   ~ `x` is written here, on `side`
+    if not overlap:
+        torch.cuda.current_stream().wait_stream(side)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `side` is done: no wait of
+    # | the default stream for `side` lies between; on the path where `overlap` is true
+#- fixed
+side = torch.cuda.Stream()
+
+def total(host, overlap):
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+        side_done = side.record_event()
+    if not overlap:
+        torch.cuda.current_stream().wait_stream(side)
+    torch.cuda.current_stream().wait_event(side_done)
+    return x.sum().item()
+
+#- case: the helper's caller does not wait
+side = torch.cuda.Stream()
+
+def fill(out):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        out.fill_(1.0)
+      # ~ `out` is written here, on `side`
+
+def run():
+    out = torch.empty(1024, device="cuda")
+    fill(out)
+    print(out.sum().item())
+    #     ^ missing-wait: `out` is read on the default stream by `sum` before the `fill_` on `side` is done: no wait
+    # | of the default stream for `side` lies between
+    torch.cuda.synchronize()
+
+run()
+#- fixed
+side = torch.cuda.Stream()
+
+def fill(out):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        out.fill_(1.0)
+
+def run():
+    out = torch.empty(1024, device="cuda")
+    fill(out)
+    side_done = side.record_event()
+    torch.cuda.current_stream().wait_event(side_done)
+    print(out.sum().item())
+    torch.cuda.synchronize()
+
+run()
+
+#- case: each turn reads what the turn before wrote
+def smooth(n):
+    side = torch.cuda.Stream()
+    state = torch.zeros(1024, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    for _ in range(n):
+        other = state + 1
+        #       ^ missing-wait: `state` is read on the default stream by `add` before the `add_` on `side` is done: no
+        # | wait of the default stream for `side` lies between
+        #       ~ `state` is read here, on the default stream
+        with torch.cuda.stream(side):
+            state.add_(0.5)
+          # ^ write-after-read: `state` is overwritten on `side` by `add_` while the `add` on the default stream may
+          # | still read it: no wait of `side` for the default stream lies between
+          # ~ `state` is written here, on `side`
+    torch.cuda.synchronize()
+    return other
+#- fixed
+def smooth(n):
+    side = torch.cuda.Stream()
+    state = torch.zeros(1024, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    for _ in range(n):
+        torch.cuda.current_stream().wait_stream(side)
+        other = state + 1
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            state.add_(0.5)
+    torch.cuda.synchronize()
+    return other
+
+#- case: every lane must be waited for
+def spread(x):
+    x = x.cuda()
+    current = torch.cuda.current_stream()
+    lanes = [torch.cuda.Stream() for _ in range(3)]
+    parts = []
+    for lane, piece in zip(lanes, x.chunk(3)):
+        lane.wait_stream(current)
+        with torch.cuda.stream(lane):
+            part = piece.relu()
+            #      ~ `part` is written here, on `lane`
+        part.record_stream(current)
+        parts.append(part)
+    return torch.cat(parts).sum().item()
+    #      ^ missing-wait: `part` is read on `current` by `cat` before the `relu` on `lane` is done: no wait of
+    # | `current` for `lane` lies between
+#- fixed
+def spread(x):
+    x = x.cuda()
+    current = torch.cuda.current_stream()
+    lanes = [torch.cuda.Stream() for _ in range(3)]
+    parts = []
+    for lane, piece in zip(lanes, x.chunk(3)):
+        lane.wait_stream(current)
+        with torch.cuda.stream(lane):
+            part = piece.relu()
+        part.record_stream(current)
+        parts.append(part)
+    for lane in lanes:
+        current.wait_stream(lane)
+    return torch.cat(parts).sum().item()
+
+#- case: a host synchronization orders as well
+side = torch.cuda.Stream()
+
+def total(host):
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    side.synchronize()
+    return x.sum().item()
+
+#- case: a tensor that may not be on a GPU is not accused
+side = torch.cuda.Stream()
+
+def total(x):
+    with torch.cuda.stream(side):
+        y = x * 2
+    return y.sum()
+
+#- case: tabs and a comment at the end
+side = torch.cuda.Stream()
+
+def total(host):
+	with torch.cuda.stream(side):
+		x = host.cuda(non_blocking=True)  # asynchronous
+  #   ~ `x` is written here, on `side`
+	return x.sum().item()  # blocks
+ #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `side` is done: no wait of the
+ # | default stream for `side` lies between
+#- fixed
+side = torch.cuda.Stream()
+
+def total(host):
+	with torch.cuda.stream(side):
+		x = host.cuda(non_blocking=True)  # asynchronous
+		side_done = side.record_event()
+	torch.cuda.current_stream().wait_event(side_done)
+	return x.sum().item()  # blocks
+
+#- case: one line
+side = torch.cuda.Stream()
+
+def total(host):
+    with torch.cuda.stream(side): x = host.cuda(non_blocking=True)
+    #                                 ~ `x` is written here, on `side`
+    y = x * 2; return y.sum().item()
+    #   ^ missing-wait: `x` is read on the default stream by `mul` before the `copy` on `side` is done: no wait of the
+    # | default stream for `side` lies between
+#- fixed
+side = torch.cuda.Stream()
+
+def total(host):
+    with torch.cuda.stream(side): x = host.cuda(non_blocking=True); side_done = side.record_event()
+    torch.cuda.current_stream().wait_event(side_done)
+    y = x * 2; return y.sum().item()

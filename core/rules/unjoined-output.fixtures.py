@@ -1,0 +1,170 @@
+#- case: returned after the with
+side = torch.cuda.Stream()
+
+def scaled(x):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x.cuda() / 255
+        #   ~ `y` is written here, on `side`
+    return y
+  # ^ unjoined-output: `y` is returned before the `div` on `side` is done: no wait of the default stream for `side`
+  # | lies between
+#- fixed
+side = torch.cuda.Stream()
+
+def scaled(x):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x.cuda() / 255
+    torch.cuda.current_stream().wait_stream(side)
+    return y
+
+#- case: the caller's stream is named
+side = torch.cuda.Stream()
+
+def scaled(x):
+    current = torch.cuda.current_stream()
+    side.wait_stream(current)
+    with torch.cuda.stream(side):
+        y = x.cuda() / 255
+        #   ~ `y` is written here, on `side`
+    y.record_stream(current)
+    return y
+  # ^ unjoined-output: `y` is returned before the `div` on `side` is done: no wait of `current` for `side` lies
+  # | between
+#- fixed
+side = torch.cuda.Stream()
+
+def scaled(x):
+    current = torch.cuda.current_stream()
+    side.wait_stream(current)
+    with torch.cuda.stream(side):
+        y = x.cuda() / 255
+    y.record_stream(current)
+    current.wait_stream(side)
+    return y
+
+#- case: returned inside of the with
+side = torch.cuda.Stream()
+
+def upload(host):
+    with torch.cuda.stream(side):
+        x = host.to("cuda", non_blocking=True)
+        #   ~ `x` is written here, on `side`
+        return x
+      # ^ unjoined-output: `x` is returned before the `copy` on `side` is done: no wait of the default stream for
+      # | `side` lies between
+#- fixed
+side = torch.cuda.Stream()
+
+def upload(host):
+    caller = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        x = host.to("cuda", non_blocking=True)
+        caller.wait_stream(side)
+        return x
+
+#- case: the return itself is the work
+side = torch.cuda.Stream()
+
+def upload(host):
+    with torch.cuda.stream(side):
+        return host.to("cuda", non_blocking=True)
+      # ^ unjoined-output: The result of `copy` is returned before the `copy` on `side` is done: no wait of the
+      # | default stream for `side` lies between
+        #      ~ the result of `copy` is written here, on `side`
+#- fixed
+side = torch.cuda.Stream()
+
+def upload(host):
+    caller = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        result = host.to("cuda", non_blocking=True)
+        caller.wait_stream(side)
+        return result
+
+#- case: yielded
+def batches(hosts):
+    side = torch.cuda.Stream()
+    for host in hosts:
+        with torch.cuda.stream(side):
+            batch = host.to("cuda", non_blocking=True)
+            #       ~ `batch` is written here, on `side`
+        yield batch
+      # ^ unjoined-output: `batch` is yielded before the `copy` on `side` is done: no wait of the default stream for
+      # | `side` lies between
+#- fixed
+def batches(hosts):
+    side = torch.cuda.Stream()
+    for host in hosts:
+        with torch.cuda.stream(side):
+            batch = host.to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(side)
+        yield batch
+
+#- case: the stream of an object
+class Encoder:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+
+    def encode(self, x):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            code = x.cuda().sign()
+            #      ~ `code` is written here, on `self.lane`
+        return code
+      # ^ unjoined-output: `code` is returned before the `sign` on `self.lane` is done: no wait of the default stream
+      # | for `self.lane` lies between
+#- fixed
+class Encoder:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+
+    def encode(self, x):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            code = x.cuda().sign()
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return code
+
+#- case: joined
+side = torch.cuda.Stream()
+
+def scaled(x):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x.cuda() / 255
+    torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y
+
+#- case: a known caller is given the return
+side = torch.cuda.Stream()
+
+def make():
+    with torch.cuda.stream(side):
+        y = torch.ones(1024, device="cuda")
+        #   ~ `y` is written here, on `side`
+    return y
+  # ^ unjoined-output: `y` is returned before the `ones` on `side` is done: no wait of the default stream for `side`
+  # | lies between
+
+def main():
+    print(make().sum().item())
+    torch.cuda.synchronize()
+
+main()
+#- fixed
+side = torch.cuda.Stream()
+
+def make():
+    with torch.cuda.stream(side):
+        y = torch.ones(1024, device="cuda")
+    torch.cuda.current_stream().wait_stream(side)
+    return y
+
+def main():
+    print(make().sum().item())
+    torch.cuda.synchronize()
+
+main()

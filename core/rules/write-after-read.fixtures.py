@@ -1,0 +1,100 @@
+#- case: the buffer is refilled while it is read
+side = torch.cuda.Stream()
+
+def publish(host, value):
+    table = host.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        total = table.sum()
+        #       ~ `table` is read here, on `side`
+    table.fill_(value)
+  # ^ write-after-read: `table` is overwritten on the default stream by `fill_` while the `sum` on `side` may still
+  # | read it: no wait of the default stream for `side` lies between
+    torch.cuda.synchronize()
+    return total.item()
+#- fixed
+side = torch.cuda.Stream()
+
+def publish(host, value):
+    table = host.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        total = table.sum()
+        side_done = side.record_event()
+    torch.cuda.current_stream().wait_event(side_done)
+    table.fill_(value)
+    torch.cuda.synchronize()
+    return total.item()
+
+#- case: the writer waits for the reader
+side = torch.cuda.Stream()
+
+def publish(host, value):
+    table = host.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        total = table.sum()
+    torch.cuda.current_stream().wait_stream(side)
+    table.fill_(value)
+    torch.cuda.synchronize()
+    return total.item()
+
+#- case: one slot that a copy stream refills turn after turn
+def scores(hosts):
+    copy = torch.cuda.Stream()
+    slot = torch.empty(1024, device="cuda")
+    copy.wait_stream(torch.cuda.current_stream())
+    totals = []
+    for host in hosts:
+        with torch.cuda.stream(copy):
+            slot.copy_(host, non_blocking=True)
+          # ^ write-after-read: `slot` is overwritten on `copy` by `copy_` while the `sum` on the default stream may
+          # | still read it: no wait of `copy` for the default stream lies between
+        torch.cuda.current_stream().wait_stream(copy)
+        totals.append(slot.sum())
+        #             ~ `slot` is read here, on the default stream
+    torch.cuda.synchronize()
+    return totals
+#- fixed
+def scores(hosts):
+    copy = torch.cuda.Stream()
+    slot = torch.empty(1024, device="cuda")
+    copy.wait_stream(torch.cuda.current_stream())
+    totals = []
+    for host in hosts:
+        copy.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(copy):
+            slot.copy_(host, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(copy)
+        totals.append(slot.sum())
+    torch.cuda.synchronize()
+    return totals
+
+#- case: the slot is announced as free
+def scores(hosts):
+    copy = torch.cuda.Stream()
+    slot = torch.empty(1024, device="cuda")
+    copy.wait_stream(torch.cuda.current_stream())
+    free = torch.cuda.Event()
+    totals = []
+    for host in hosts:
+        copy.wait_event(free)
+        with torch.cuda.stream(copy):
+            slot.copy_(host, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(copy)
+        totals.append(slot.sum())
+        free.record()
+    torch.cuda.synchronize()
+    return totals
+
+#- case: two reads do not conflict
+side = torch.cuda.Stream()
+
+def both(host):
+    table = host.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        low = table.min()
+    high = table.max()
+    torch.cuda.synchronize()
+    return low, high
