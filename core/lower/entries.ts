@@ -2,12 +2,12 @@
  * Where execution may start: module code, functions and methods that no known caller judges, and which of them can
  * reach anything that has to do with streams. Pure syntax.
  */
-import type { ClassDef, FunctionDef, Module, Statement } from '../python/ast.ts';
+import type { ClassDef, Expression, FunctionDef, Module, Node, Statement } from '../python/ast.ts';
 import { walk } from './names.ts';
 
 /** A word without which a function has nothing to order. */
 const words =
-  /[sS]tream|[eE]vent\b|Event\(|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|cudagraph/;
+  /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables/;
 
 export function mentionsStreams(text: string): boolean {
   return words.test(text);
@@ -76,32 +76,93 @@ export function namesMentioned(node: FunctionDef): ReadonlySet<string> {
   return names;
 }
 
-/** Whether running the function can have anything to do with streams: itself, its class, or what it calls. */
-export function reaching(entries: readonly FunctionEntry[]): ReadonlySet<FunctionDef> {
-  const reach = new Set<FunctionDef>();
-  const names = new Set<string>();
-  for (const entry of entries) {
-    const place = entry.owner ?? entry.node;
-    if (mentionsStreams(entry.module.text.slice(place.start, place.end))) {
-      reach.add(entry.node);
-      names.add(entry.node.name);
-      if (entry.owner) names.add(entry.owner.name);
+/** Which functions can have anything to do with streams. */
+export interface Reach {
+  readonly functions: ReadonlySet<Node>;
+  /** Whether a function, lambda or nested function of a module has. */
+  concerns(node: Node, module: Module): boolean;
+}
+
+/**
+ * A function has to do with streams if it says so itself, mentions a name of its module (or of one that the module
+ * imports) that stands for a stream, or for a function that has.
+ */
+export function reaching(modules: readonly Module[], imports: (module: Module) => readonly Module[]): Reach {
+  const functions = new Set<Node>();
+  const own = new Map<Module, Set<string>>();
+  const waiting: FunctionEntry[] = [];
+  for (const module of modules) {
+    const names = streamNames(module);
+    own.set(module, names);
+    for (const entry of functionsOf(module)) {
+      if (mentionsStreams(module.text.slice(entry.node.start, entry.node.end))) {
+        functions.add(entry.node);
+        names.add(entry.node.name);
+        if (entry.owner) names.add(entry.owner.name);
+      } else waiting.push(entry);
     }
   }
-  for (let grown = true; grown; ) {
+  const seen = new Map(modules.map((module) => [module, [module, ...imports(module)]]));
+  const isNamed = (names: ReadonlySet<string>, module: Module): boolean => {
+    for (const other of seen.get(module) ?? [module]) {
+      const known = own.get(other);
+      if (known) for (const name of known) if (names.has(name)) return true;
+    }
+    return false;
+  };
+  for (let grown = true, turn = 0; grown && turn < 8; turn++) {
     grown = false;
-    for (const entry of entries) {
-      if (reach.has(entry.node)) continue;
-      for (const name of namesMentioned(entry.node))
-        if (names.has(name)) {
-          reach.add(entry.node);
-          if (!names.has(entry.node.name)) {
-            names.add(entry.node.name);
-          }
-          grown = true;
-          break;
-        }
+    for (const entry of waiting) {
+      if (functions.has(entry.node) || !isNamed(namesMentioned(entry.node), entry.module)) continue;
+      functions.add(entry.node);
+      grown = true;
+      const names = own.get(entry.module);
+      if (names && !tooCommon.has(entry.node.name)) names.add(entry.node.name);
     }
   }
-  return reach;
+  const nested = new Map<Node, boolean>();
+  return {
+    functions,
+    concerns(node, module) {
+      if (functions.has(node)) return true;
+      let known = nested.get(node);
+      if (known === undefined) {
+        known = mentionsStreams(module.text.slice(node.start, node.end));
+        nested.set(node, known);
+      }
+      return known;
+    },
+  };
+}
+
+/** Method names that say nothing about whose they are. */
+const tooCommon = new Set(
+  (
+    '__init__ __call__ __len__ __iter__ __next__ __getitem__ __repr__ __enter__ __exit__ forward backward get set add update ' +
+    'to cuda cpu run step close reset append pop items keys values copy apply load save build create main train eval setup ' +
+    'init start stop name size shape state_dict load_state_dict parameters'
+  ).split(' '),
+);
+
+const holders = new WeakMap<Module, ReadonlySet<string>>();
+
+/** Names and attributes that statements with a word of streams assign to. */
+function streamNames(module: Module): Set<string> {
+  let known = holders.get(module);
+  if (!known) {
+    const names = new Set<string>();
+    if (mentionsStreams(module.text))
+      walk(module, (node) => {
+        if (node.kind !== 'Assign' && node.kind !== 'AnnAssign') return true;
+        if (!mentionsStreams(module.text.slice(node.start, node.end))) return false;
+        const assign = node as unknown as { targets?: readonly Expression[]; target?: Expression };
+        for (const target of assign.targets ?? (assign.target ? [assign.target] : []))
+          if (target.kind === 'Attribute') names.add(target.name);
+          else if (target.kind === 'Name' && module.body.includes(node as never)) names.add(target.id);
+        return false;
+      });
+    known = names;
+    holders.set(module, known);
+  }
+  return new Set(known);
 }

@@ -2,7 +2,7 @@
  * Which module of the run an import names. Files are matched by path: an absolute import by the nearest directory at or
  * above the importing file, a relative one by its dots. Knows no effects of importing.
  */
-import type { Module } from '../python/ast.ts';
+import type { Module, Node } from '../python/ast.ts';
 
 /** Never taken from the workspace, even where the workspace is a copy of site-packages. */
 const alwaysExternal = new Set(
@@ -18,7 +18,11 @@ export class Workspace {
   /** Files that a file imports, as far as they are of this run. */
   readonly #cache = new Map<string, Module | undefined>();
 
-  constructor(readonly modules: readonly Module[]) {
+  constructor(
+    readonly modules: readonly Module[],
+    /** Whether a function has to do with streams. */
+    readonly concerns: (node: Node, module: Module) => boolean = () => true,
+  ) {
     for (const module of modules) {
       const path = pathOf(module.file);
       this.#byPath.set(path, module);

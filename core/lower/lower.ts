@@ -2,12 +2,13 @@
  * Python syntax → stream programs: picks the entries, executes each path by path, flips one decision at a time within a
  * budget of steps. Knows nothing of hazards: which of these programs is wrong is the engine's to say.
  */
-import type { Module } from '../python/ast.ts';
+import type { Import, ImportFrom, Module } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, isTestFile, mentionsStreams, namesMentioned, reaching } from './entries.ts';
 import { Workspace } from './imports.ts';
 import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
+import { walk } from './names.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
 
 export interface LowerOptions {
@@ -16,14 +17,20 @@ export interface LowerOptions {
   /** … and all paths of one entry together. */
   readonly stepsPerEntry?: number;
   readonly pathsPerEntry?: number;
+  /** Emit the end of every block, for showing memory; otherwise only of blocks that several streams used. */
+  readonly everyRelease?: boolean;
+  /** Told what each entry cost; for benches. */
+  readonly observe?: (name: string, file: string, paths: number, spent: number) => void;
 }
 
-const defaults = { stepsPerPath: 20_000, stepsPerEntry: 80_000, pathsPerEntry: 16 };
+const defaults = { stepsPerPath: 8_000, stepsPerEntry: 40_000, pathsPerEntry: 16 };
 
 export function lower(modules: readonly Module[], options: LowerOptions = {}): LoweredEntry[] {
   const limits = { ...defaults, ...options };
-  const workspace = new Workspace(modules);
-  const relevant = modules.filter((module) => mentionsStreams(module.text));
+  const finder = new Workspace(modules);
+  const relevant = relevantModules(modules, finder);
+  const reach = reaching(relevant, (module) => importsOf(module, finder));
+  const workspace = new Workspace(modules, reach.concerns);
   const entries: LoweredEntry[] = [];
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();
@@ -31,6 +38,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const run = (name: string, module: Module, start: (m: Machine) => void): void => {
     const lowered = lowerEntry(workspace, name, module.file, start, limits);
     for (const place of lowered.dependsOn ?? []) judged.add(place);
+    options.observe?.(name, module.file, lowered.paths.length, lowered.spent);
     entries.push(lowered);
   };
 
@@ -39,8 +47,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     run('<module>', module, (m) => runModuleEntry(m, module));
   }
   const functions = relevant.flatMap((module) => functionsOf(module));
-  const reach = reaching(functions);
-  const waiting = functions.filter((entry) => reach.has(entry.node) && isEntry(entry));
+  const waiting = functions.filter((entry) => reach.functions.has(entry.node) && isEntry(entry));
   // Callers first: what they run through is judged with them.
   const called = new Set<string>();
   for (const entry of waiting) for (const name of namesMentioned(entry.node)) called.add(name);
@@ -55,6 +62,45 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   return entries;
 }
 
+/** Modules of the run that a module imports, anywhere in it. */
+function importsOf(module: Module, workspace: Workspace): readonly Module[] {
+  const found = new Set<Module>();
+  const add = (name: string, level: number): void => {
+    const other = workspace.find(module, name, level);
+    if (other && other !== module) found.add(other);
+  };
+  walk(module, (node) => {
+    if (node.kind === 'Import') for (const alias of (node as unknown as Import).names) add(alias.name, 0);
+    else if (node.kind === 'ImportFrom') {
+      const statement = node as unknown as ImportFrom;
+      add(statement.module, statement.level);
+      for (const alias of statement.names)
+        add(statement.module === '' ? alias.name : `${statement.module}.${alias.name}`, statement.level);
+    }
+    return true;
+  });
+  return [...found];
+}
+
+/** Modules with a word of streams, and those that use what such a module defines. */
+function relevantModules(modules: readonly Module[], workspace: Workspace): readonly Module[] {
+  const said = new Set(modules.filter((module) => mentionsStreams(module.text)));
+  const names = new Map<Module, readonly string[]>();
+  for (const module of said)
+    names.set(
+      module,
+      functionsOf(module)
+        .filter((entry) => mentionsStreams(module.text.slice(entry.node.start, entry.node.end)))
+        .map((entry) => entry.owner?.name ?? entry.node.name),
+    );
+  return modules.filter(
+    (module) =>
+      said.has(module) ||
+      (/\bimport\b/.test(module.text) &&
+        importsOf(module, workspace).some((other) => names.get(other)?.some((name) => module.text.includes(name)))),
+  );
+}
+
 function isEntry(entry: FunctionEntry): boolean {
   const name = entry.node.name;
   if (isTestFile(entry.module.file)) return true;
@@ -66,6 +112,7 @@ interface Limits {
   readonly stepsPerPath: number;
   readonly stepsPerEntry: number;
   readonly pathsPerEntry: number;
+  readonly everyRelease?: boolean;
 }
 
 function lowerEntry(
@@ -74,7 +121,7 @@ function lowerEntry(
   file: string,
   start: (m: Machine) => void,
   limits: Limits,
-): LoweredEntry {
+): LoweredEntry & { readonly spent: number } {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
   const tried = new Set<string>(['']);
@@ -88,7 +135,7 @@ function lowerEntry(
     }
     const plan = queue.shift()!;
     const allowance = Math.min(limits.stepsPerPath, budget);
-    const m = new Machine(workspace, plan, allowance);
+    const m = new Machine(workspace, plan, allowance, limits.everyRelease);
     try {
       start(m);
     } catch (error) {
@@ -108,5 +155,5 @@ function lowerEntry(
       queue.push(next);
     }
   }
-  return { name, file, paths, truncated, dependsOn: [...dependsOn] };
+  return { name, file, paths, truncated, dependsOn: [...dependsOn], spent: limits.stepsPerEntry - budget };
 }

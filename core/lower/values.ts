@@ -66,15 +66,15 @@ export type UnknownOrigin = 'parameter' | 'attribute' | 'result' | 'element' | '
 
 export class Unknown extends Obj {
   readonly kind = 'unknown';
-  readonly attributes = new Map<string, Value>();
-  readonly items = new Map<string, Value>();
+  #attributes: Map<string, Value> | undefined;
+  #items: Map<string, Value> | undefined;
+  #device: DeviceClass | undefined;
   /** Elements that iteration gives, of stable identity. */
   elements: Value[] | undefined;
   /** What it turned out to be, by use. */
   tensor: TensorV | undefined;
   stream: StreamV | undefined;
   event: EventV | undefined;
-  readonly device = new DeviceClass();
   /** A number, a string, a flag: never a tensor. */
   plain = false;
   /** The default of a parameter, tried before anything else. */
@@ -88,19 +88,29 @@ export class Unknown extends Obj {
     | { readonly kind: 'event'; readonly event: EventId }
     | { readonly kind: 'stream'; readonly stream: StreamId }
     | undefined;
-  /** Tensors that the unknown maker may have put into it. */
-  keeps: Obj[] = [];
   constructor(
     public name: string,
     readonly origin: UnknownOrigin,
   ) {
     super();
   }
+  // Most unknown values are never looked into, so what holds their parts is made late.
+  get attributes(): Map<string, Value> {
+    this.#attributes ??= new Map();
+    return this.#attributes;
+  }
+  get items(): Map<string, Value> {
+    this.#items ??= new Map();
+    return this.#items;
+  }
+  get device(): DeviceClass {
+    this.#device ??= new DeviceClass();
+    return this.#device;
+  }
   override children(visit: (value: Value | undefined) => void): void {
-    for (const value of this.attributes.values()) visit(value);
-    for (const value of this.items.values()) visit(value);
+    if (this.#attributes) for (const value of this.#attributes.values()) visit(value);
+    if (this.#items) for (const value of this.#items.values()) visit(value);
     if (this.elements) for (const value of this.elements) visit(value);
-    for (const value of this.keeps) visit(value);
     visit(this.tensor);
     visit(this.receiver);
   }
@@ -112,6 +122,8 @@ export class Storage extends Obj {
   /** An unknown keeper may hold it: its end is not known. */
   kept = false;
   released = false;
+  /** Its end is looked for. */
+  watched = false;
   constructor(
     public block: BlockId,
     public memory: MemoryKind,

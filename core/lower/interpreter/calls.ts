@@ -183,7 +183,6 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     } else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV)
       m.callbacks.push(value);
     else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
-    else if (value instanceof Unknown && value.origin === 'parameter') value.keeps.push();
   }
   const device = tensors.find((t) => t.storage.memory === 'device');
   if (device && m.explicit(m.deviceIndexOf(device.storage.device))) {
@@ -267,7 +266,6 @@ function unknownMethod(
   if (barriers.test(name)) {
     const result = unknownCall(m, `${self.name}.${name}`, args, keywords);
     m.hostWaitDevice(m.device, true);
-    for (const tensor of self.keeps) m.keep(tensor);
     return result;
   }
   if (name === 'numel' || name === 'size' || name === 'dim' || name === 'element_size') {

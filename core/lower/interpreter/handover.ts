@@ -39,6 +39,7 @@ export function escape(m: Machine, value: Value, how: 'return' | 'yield'): void 
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     const selection = m.current(m.deviceIndexOf(storage.device));
+    m.watch(storage);
     m.emit({ kind: 'escape', block: storage.block, stream: selection.stream.stream, how }, selection);
   }
 }

@@ -91,6 +91,8 @@ export class Machine {
     readonly workspace: Workspace,
     plan: ReadonlySet<string>,
     budget: number,
+    /** Emit the end of every block, not only of those that several streams used. */
+    readonly everyRelease = false,
   ) {
     restartIdentities();
     this.decisions = new Decisions(plan);
@@ -251,8 +253,18 @@ export class Machine {
   newStorage(name: string, memory: MemoryKind, device: DeviceClass, stream: StreamV | undefined): Storage {
     const block = this.builder.block(name, memory, device, stream?.stream);
     const storage = new Storage(block, memory, device, stream?.stream);
-    this.#live.push(storage);
+    if (this.everyRelease) this.watch(storage);
     return storage;
+  }
+
+  /**
+   * From now on the end of the storage is looked for. Where a block lived on one stream only its end orders nothing, so
+   * that looking for it would be in vain.
+   */
+  watch(storage: Storage): void {
+    if (storage.watched || storage.memory !== 'device') return;
+    storage.watched = true;
+    this.#live.push(storage);
   }
 
   deviceIndexOf(device: DeviceClass): number {
@@ -388,6 +400,7 @@ export class Machine {
   release(storage: Storage, how: 'statement' | 'scope'): void {
     if (storage.released || storage.kept) return;
     storage.released = true;
+    storage.watched = false;
     if (storage.memory === 'device') this.emit({ kind: 'release', block: storage.block, how });
   }
 
@@ -403,7 +416,8 @@ export class Machine {
     );
     before.stream = selection.stream.stream;
     before.released = false;
-    this.#live.push(before);
+    before.watched = false;
+    this.watch(before);
     this.emit({ kind: 'allocate', block: before.block, stream: selection.stream.stream }, selection);
   }
 
@@ -425,9 +439,19 @@ export class Machine {
   /** How often a decision was asked for: tells whether a test was known. */
   consulted = 0;
 
+  /** While an object is made for a method's sake, its tests go their usual way. */
+  settled = 0;
+
+  /** Whether the running function has to do with streams: only then is the other outcome of its tests worth a path. */
+  concerned(): boolean {
+    const { fn, module } = this.frame;
+    return fn ? this.workspace.concerns(fn.node, module.syntax) : true;
+  }
+
   decide(key: string, fallback: boolean, node: Node, open = true): boolean {
     this.consulted++;
-    return this.decisions.decide(key, fallback, this.frame.module.syntax.file, node, open);
+    const other = open && this.settled === 0 && this.before === 0 && this.concerned();
+    return this.decisions.decide(key, fallback, this.frame.module.syntax.file, node, other);
   }
 
   // ---- unknown values

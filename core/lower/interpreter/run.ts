@@ -71,7 +71,9 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   }
   const target = found instanceof PropertyV ? found.getter : found;
   if (!(target instanceof FunctionV)) return;
+  m.settled++;
   const self = makeInstance(m, cls);
+  m.settled--;
   barrier(m);
   runCall(m, target, [self], target);
 }

@@ -336,6 +336,7 @@ export function tensorMethod(
       const stream = streamOf(m, args[0] ?? keywords.get('stream'));
       if (isHost(self)) return null;
       self.storage.device.prove();
+      m.watch(self.storage);
       if (stream) m.emit({ kind: 'recordStream', block: self.storage.block, stream: stream.stream });
       return null;
     }
