@@ -1,0 +1,110 @@
+import { describe, expect, it } from 'vitest';
+import { TraceError } from '../../../core/trace/error.ts';
+import { readPickle } from '../../../core/trace/pickle.ts';
+
+/** Bytes from text and numbers; a string stands for its characters. */
+function bytes(...parts: readonly (string | number | readonly number[])[]): Uint8Array {
+  return Uint8Array.from(
+    parts.flatMap((part) => (typeof part === 'string' ? [...part].map((c) => c.charCodeAt(0)) : part)),
+  );
+}
+
+const stop = '.';
+
+describe('data', () => {
+  it.each([
+    ['None', bytes('N', stop), null],
+    ['True', bytes(0x80, 2, 0x88, stop), true],
+    ['BININT1', bytes('K', 200, stop), 200],
+    ['BININT2', bytes('M', 0x34, 0x12, stop), 0x1234],
+    ['BININT', bytes('J', [0xfe, 0xff, 0xff, 0xff], stop), -2],
+    ['LONG1 of no bytes', bytes(0x8a, 0, stop), 0],
+    ['LONG1, negative', bytes(0x8a, 1, 0xff, stop), -1],
+    ['LONG1 of nine bytes', bytes(0x8a, 9, [5, 0, 0, 0, 0, 0, 0, 0x80], 0, stop), 2n ** 63n + 5n],
+    ['BINFLOAT', bytes('G', [0x3f, 0xe0, 0, 0, 0, 0, 0, 0], stop), 0.5],
+    ['SHORT_BINUNICODE', bytes(0x8c, 3, [0xe2, 0x82, 0xac], stop), '€'],
+    ['a tuple of two', bytes('K', 1, 'K', 2, 0x86, stop), [1, 2]],
+    ['a list by marks', bytes(']', '(', 'K', 1, 'K', 2, 'e', stop), [1, 2]],
+    ['a number of protocol 0', bytes('I42\n', stop), 42],
+  ])('%s', (_, input, value) => {
+    expect(readPickle(input)).toEqual(value);
+  });
+
+  it('a dictionary is a Map', () => {
+    expect(readPickle(bytes('}', '(', 0x8c, 1, 'a', 'K', 1, 'u', stop))).toEqual(new Map([['a', 1]]));
+  });
+
+  it('what is shared is one object', () => {
+    const [first, second] = readPickle(bytes(0x80, 4, ']', 0x94, 'h', 0, 0x86, stop)) as unknown[];
+    expect(first).toBe(second);
+  });
+
+  it('a list may hold itself', () => {
+    const list = readPickle(bytes(']', 0x94, 'h', 0, 'a', stop)) as unknown[];
+    expect(list[0]).toBe(list);
+  });
+});
+
+describe('what would run code is refused with its offset', () => {
+  it.each([
+    ['GLOBAL', bytes(0x80, 2, 'cos\nsystem\n', stop), 2],
+    ['STACK_GLOBAL', bytes(0x80, 4, 0x8c, 2, 'os', 0x8c, 6, 'system', 0x93, stop), 14],
+    ['REDUCE', bytes('N', ')', 'R', stop), 2],
+    ['BUILD', bytes('N', '}', 'b', stop), 2],
+    ['INST', bytes('(', 'ios\nsystem\n', stop), 1],
+    ['OBJ', bytes('(', 'N', 'o', stop), 2],
+    ['NEWOBJ', bytes('N', ')', 0x81, stop), 2],
+    ['PERSID', bytes('Px\n', stop), 0],
+    ['BINPERSID', bytes('N', 'Q', stop), 1],
+    ['EXT1', bytes(0x82, 1, stop), 0],
+    ['NEXT_BUFFER', bytes(0x97, stop), 0],
+  ])('%s', (name, input, offset) => {
+    let error: unknown;
+    try {
+      readPickle(input);
+    } catch (caught) {
+      error = caught;
+    }
+    expect(error).toBeInstanceOf(TraceError);
+    expect((error as TraceError).message).toContain(`holds ${name}`);
+    expect((error as TraceError).offset).toBe(offset);
+  });
+});
+
+describe('bounds', () => {
+  const refused = (input: Uint8Array, words: string) => {
+    try {
+      readPickle(input, { values: 1000, depth: 50 });
+    } catch (error) {
+      expect(error).toBeInstanceOf(TraceError);
+      expect((error as Error).message).toContain(words);
+      return;
+    }
+    expect.fail('it was read');
+  };
+
+  it('a cut file, a length past the end, an unknown opcode', () => {
+    refused(bytes('K', 1), 'ends early');
+    refused(bytes('X', [0xff, 0xff, 0xff, 0x7f], stop), 'ends early');
+    refused(bytes(0x8d, [0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff, 0xff], stop), 'ends early');
+    refused(bytes('T', [0xff, 0xff, 0xff, 0xff], stop), 'ends early');
+    refused(bytes(0x01, stop), 'unknown opcode 0x01');
+    refused(bytes(0x80, 9, stop), 'protocol 9');
+  });
+
+  it('marks without end, values without end', () => {
+    refused(bytes('('.repeat(60)), 'nests deeper');
+    refused(bytes('N'.repeat(1100)), 'more than 1000 values');
+    refused(bytes(0x8a, 0xff, 'x'), 'ends early');
+    refused(bytes(0x8b, [0, 0, 0, 0x40], stop), 'whole number of');
+  });
+
+  it('values that are missing, items on what cannot hold them', () => {
+    refused(bytes(stop), 'a value is missing');
+    refused(bytes('K', 1, 'K', 2, 'a', stop), 'not a list');
+    refused(bytes('K', 1, '(', 'K', 2, 'K', 3, 'u', stop), 'not a dictionary');
+    refused(bytes('}', '(', 'K', 2, 'u', stop), 'a key has no value');
+    refused(bytes('e', stop), 'a mark is missing');
+    refused(bytes('h', 3, stop), 'names memo 3');
+  });
+});
