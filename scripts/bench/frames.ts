@@ -104,14 +104,14 @@ function quantile(values: readonly number[], share: number): number {
 const inPage = `
 import { zoomAt, span } from './core/timeline/view.ts';
 import { makeTheme } from './webview/draw/theme.ts';
-import { makeRun } from './webview/opening.ts';
+import { buildTimeline } from './core/timeline/timeline.ts';
 import { showRun } from './webview/runView.ts';
 import { largeTrace } from './test/webview/synthetic.ts';
 
 window.measure = (options) => {
   const trace = largeTrace(options);
   const began = performance.now();
-  const run = makeRun(trace, [], 'bench');
+  const run = { name: 'bench', trace, hazards: [], timeline: buildTimeline(trace, []), accesses: false };
   const built = performance.now() - began;
   const host = { reveal() {}, pick() {}, describe() {}, shown() {} };
   const view = showRun(document.getElementById('raceline'), run, makeTheme('dark', () => ''), host);

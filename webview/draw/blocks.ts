@@ -7,11 +7,14 @@ import { rowsOfBlock } from '../../core/timeline/pools.ts';
 import { toX } from '../../core/timeline/view.ts';
 import { sizeText, timeText } from '../../core/timeline/units.ts';
 import { css } from './color.ts';
-import { drawHatch, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
+import { drawDashes, drawHatch, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
 import { type Label, pictureOf } from './slices.ts';
 import type { Strips } from './strips.ts';
 import type { StreamColors } from './theme.ts';
+
+/** From this width corners are rounded: paths cost more than rectangles, and small ones are many. */
+const rounded = 24;
 
 /** Rows lower than this are one band. */
 const lowest = 2;
@@ -88,26 +91,35 @@ function drawBlock(
   const allocated = snap(pen, cut(timeline.blocks.start[block]!));
   const released = snap(pen, cut(timeline.blocks.release[block]!));
   const reusable = snap(pen, cut(timeline.blocks.start[block]! + timeline.blocks.duration[block]!));
-  ctx.lineWidth = 1;
-  ctx.strokeStyle = colors.line;
-  if (released - allocated >= 1) {
+  const ground = css(pen.theme.background);
+  const held = released - allocated;
+  const back = reusable - released;
+  if (held >= rounded && height >= 8) {
     ctx.fillStyle = colors.block;
-    if (released - allocated >= 8 && height >= 8) {
-      roundedRect(pen, allocated + 0.5, y + 0.5, released - allocated - 2, height - 1);
-      ctx.fill();
-      ctx.stroke();
-    } else {
-      ctx.fillRect(allocated, y, Math.max(1, released - allocated - 1), height);
-      if (released - allocated >= 3) ctx.strokeRect(allocated + 0.5, y + 0.5, released - allocated - 2, height - 1);
-    }
+    ctx.strokeStyle = colors.line;
+    ctx.lineWidth = 1;
+    roundedRect(pen, allocated + 0.5, y + 0.5, held - 2, height - 1);
+    ctx.fill();
+    ctx.stroke();
+  } else if (held >= 1) {
+    ctx.fillStyle = colors.line;
+    ctx.fillRect(allocated, y, Math.max(1, held - 1), height);
+    ctx.fillStyle = colors.block;
+    if (held >= 4 && height >= 4) ctx.fillRect(allocated + 1, y + 1, held - 3, height - 2);
   }
-  if (reusable - released >= 2) {
-    if (reusable - released >= 6 && height >= 6)
-      drawHatch(pen, released, y + 1, reusable - released - 1, height - 2, css(colors.color, 0.6), 7);
-    ctx.setLineDash([3, 3]);
-    ctx.strokeRect(released + 0.5, y + 0.5, reusable - released - 2, height - 1);
-    ctx.setLineDash([]);
+  if (back >= 6) {
+    if (back >= rounded) drawDashes(pen, released, y, back - 1, height, colors.line);
+    else {
+      ctx.fillStyle = colors.line;
+      ctx.fillRect(released, y, back - 1, height);
+      ctx.fillStyle = ground;
+      ctx.fillRect(released + 1, y + 1, back - 3, height - 2);
+    }
+    if (height >= 6) drawHatch(pen, released, y + 1, back - 1, height - 2, colors.hatch, 7);
     drawLastUse(pen, scene, block, y, height, colors, left, right);
+  } else if (back >= 2) {
+    ctx.fillStyle = colors.block;
+    ctx.fillRect(released, y, back - 1, height);
   }
   labelBlock(pen, scene, block, { y, height, allocated, released, reusable }, labels);
 }
@@ -129,7 +141,7 @@ function drawLastUse(
   const { ctx } = pen;
   ctx.fillStyle = colors.line;
   ctx.fillRect(snap(pen, x) - 1, y, 2, height);
-  if (height < 8) return;
+  if (height < 12) return;
   ctx.beginPath();
   ctx.arc(snap(pen, x), y + height / 2, 3.2, 0, 7);
   ctx.fill();

@@ -145,30 +145,62 @@ export function drawHatch(
 }
 
 function hatchPattern(pen: Pen, color: string, gap: number, crossed: boolean): CanvasPattern | null {
-  const key = `${color} ${gap} ${crossed} ${pen.ratio}`;
+  return cachedPattern(pen, `hatch ${color} ${gap} ${crossed} ${pen.ratio}`, () => {
+    const size = Math.max(2, Math.round(gap * pen.ratio));
+    const { canvas, ctx } = pen.cache.makeCanvas(size, size);
+    ctx.strokeStyle = color;
+    ctx.lineWidth = pen.ratio;
+    ctx.lineCap = 'square';
+    ctx.beginPath();
+    // Drawn three times, so that the corners of the tile join.
+    for (const shift of [-size, 0, size]) {
+      ctx.moveTo(shift, size);
+      ctx.lineTo(shift + size, 0);
+      if (crossed) {
+        ctx.moveTo(shift, 0);
+        ctx.lineTo(shift + size, size);
+      }
+    }
+    ctx.stroke();
+    return canvas;
+  });
+}
+
+function cachedPattern(pen: Pen, key: string, draw: () => CanvasImageSource): CanvasPattern | null {
   const known = pen.cache.patterns.get(key);
   if (known !== undefined) return known;
-  const size = Math.max(2, Math.round(gap * pen.ratio));
-  const { canvas, ctx } = pen.cache.makeCanvas(size, size);
-  ctx.strokeStyle = color;
-  ctx.lineWidth = pen.ratio;
-  ctx.lineCap = 'square';
-  ctx.beginPath();
-  // Drawn three times, so that the corners of the tile join.
-  for (const shift of [-size, 0, size]) {
-    ctx.moveTo(shift, size);
-    ctx.lineTo(shift + size, 0);
-    if (crossed) {
-      ctx.moveTo(shift, 0);
-      ctx.lineTo(shift + size, size);
-    }
-  }
-  ctx.stroke();
-  const pattern = pen.ctx.createPattern(canvas, 'repeat');
+  const pattern = pen.ctx.createPattern(draw(), 'repeat');
   // The tile is made of device pixels; the context draws in CSS pixels.
   if (pattern && pen.ratio !== 1) pattern.setTransform(new DOMMatrix().scale(1 / pen.ratio));
   pen.cache.patterns.set(key, pattern);
   return pattern;
+}
+
+/**
+ * A dashed outline of one pixel, from cached patterns: stroking a dashed path costs many times as much where there are
+ * hundreds of them.
+ */
+export function drawDashes(pen: Pen, x: number, y: number, width: number, height: number, color: string): void {
+  if (width < 2 || height < 2) return;
+  const across = dashPattern(pen, color, true);
+  const down = dashPattern(pen, color, false);
+  if (!across || !down) return;
+  pen.ctx.fillStyle = across;
+  pen.ctx.fillRect(x, y, width, 1);
+  pen.ctx.fillRect(x, y + height - 1, width, 1);
+  pen.ctx.fillStyle = down;
+  pen.ctx.fillRect(x, y, 1, height);
+  pen.ctx.fillRect(x + width - 1, y, 1, height);
+}
+
+function dashPattern(pen: Pen, color: string, across: boolean): CanvasPattern | null {
+  return cachedPattern(pen, `dash ${color} ${across} ${pen.ratio}`, () => {
+    const length = Math.max(2, Math.round(6 * pen.ratio));
+    const made = pen.cache.makeCanvas(across ? length : 1, across ? 1 : length);
+    made.ctx.fillStyle = color;
+    made.ctx.fillRect(0, 0, across ? length / 2 : 1, across ? 1 : length / 2);
+    return made.canvas;
+  });
 }
 
 /** A horizontal rule of one pixel. */

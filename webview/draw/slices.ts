@@ -26,6 +26,8 @@ export interface Label {
 /** Room in CSS pixels from which a slice is tinted, labelled. */
 const tinted = 5;
 const labelled = 16;
+/** From here on corners are rounded: paths cost more than rectangles, and small ones are many. */
+const rounded = 24;
 
 let shared: RowPicture | undefined;
 
@@ -128,7 +130,7 @@ function drawRow(
 function drawSlice(pen: Pen, x: number, place: RowBox, width: number, { colors, isHost }: RowStyle): void {
   const { ctx } = pen;
   const { y, height } = place;
-  if (width < labelled) {
+  if (width < rounded) {
     // Full colour, then the tint inside it: outline and edge strip in two calls.
     const strip = isHost ? 1 : Math.min(3, width / 2);
     ctx.fillStyle = colors.line;

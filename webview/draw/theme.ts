@@ -15,6 +15,8 @@ export interface StreamColors {
   readonly fillRgb: Rgb;
   /** Fill of blocks, quieter than slices. */
   readonly block: string;
+  /** Lines of the hatch over what is held back. */
+  readonly hatch: string;
   /** From the ninth stream on colours come again: those edges are split in two strips. */
   readonly split: boolean;
 }
@@ -104,6 +106,7 @@ export function makeTheme(kind: ThemeKind, token: (name: string) => string): The
       fill: css(fillRgb),
       fillRgb,
       block: css(mix(value, background, soft)),
+      hatch: css(value, kind === 'highContrast' ? 0.9 : 0.6),
       split,
     };
   };
