@@ -30,8 +30,26 @@ def gather(parts):
         part = part.cuda()
         out = torch.empty(1024, device="cuda")
         works.append(dist.all_gather_into_tensor(out, part, async_op=True))
+        #            ~ the collective on `out` starts here
         outs.append(out)
     works[0].wait()
+    return torch.cat(outs).sum().item()
+    #      ^ collective-not-waited: `out` is used on the default stream by `cat` before the `all_gather_into_tensor`
+    # | on the process group's stream is done: no wait() of its handle lies between
+#- fixed
+import torch.distributed as dist
+
+def gather(parts):
+    outs = []
+    works = []
+    for part in parts:
+        part = part.cuda()
+        out = torch.empty(1024, device="cuda")
+        works.append(dist.all_gather_into_tensor(out, part, async_op=True))
+        outs.append(out)
+    works[0].wait()
+    for work in works:
+        work.wait()
     return torch.cat(outs).sum().item()
 
 #- case: waited for

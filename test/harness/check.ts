@@ -71,7 +71,7 @@ const continuation = /^\s*#\s*\|\s?(.*)$/;
 function readText(file: string, body: string): FixtureText {
   const marks: Mark[] = [];
   const lines = withTorch('').split('\n').slice(0, -1);
-  if (/^\s*(import|from) torch/m.test(body)) lines.length = 0;
+  if (/^\s*(import torch\b(?!\.)|from torch )/m.test(body)) lines.length = 0;
   for (const line of body.split('\n')) {
     const mark = annotation.exec(line);
     const more = continuation.exec(line);
@@ -95,7 +95,7 @@ function readText(file: string, body: string): FixtureText {
 
 function withTorch(body: string): string {
   const text = `${body.trimEnd()}\n`;
-  return /^\s*(import|from) torch/m.test(body) ? text : `import torch\n${body.trim() ? text : ''}`;
+  return /^\s*(import torch\b(?!\.)|from torch )/m.test(body) ? text : `import torch\n${body.trim() ? text : ''}`;
 }
 
 /** Fails with the words of the difference. */
