@@ -18,7 +18,8 @@ import type {
 import { AccessMap, type Actor, type Cell, type PairCheck } from './accesses.ts';
 import { Captures } from './captures.ts';
 import type { Hazard, HostHazard, OrderHazard } from './hazard.ts';
-import { type Life, Lifetimes } from './lifetime.ts';
+import type { Life } from './life.ts';
+import { Lifetimes } from './lifetime.ts';
 import { Places } from './places.ts';
 import { BoundWaits, findReversedWaits } from './reversed.ts';
 
@@ -150,9 +151,9 @@ class Examiner implements PairCheck {
       case 'release': {
         const life = this.#lives[step.block];
         if (life) {
-          this.#lifetimes.released(life, step.thread, i);
           // A graph reads its blocks again at each replay.
           if (!life.captured) this.#forget(step.block);
+          this.#lifetimes.released(life, step.thread, i);
         }
         this.#lives[step.block] = undefined;
         break;
@@ -210,11 +211,7 @@ class Examiner implements PairCheck {
     const start = access.start ?? 0;
     const end = access.end ?? entry.size ?? Number.POSITIVE_INFINITY;
     const life = this.#lives[block];
-    if (life && !onHost) {
-      if (life.claims) this.#lifetimes.firstAccess(life, actor, this.#thread, start, end);
-      if (life.stream !== actor) this.#lifetimes.used(life, actor, this.#step);
-      life.accessed = true;
-    }
+    if (life && !onHost) this.#lifetimes.accessed(life, actor, this.#thread, this.#step, start, end);
     // Copies from and to pageable memory are staged, or block: nobody can race with them.
     if (entry.memory === 'pageable' || end <= start) return;
     this.#block = block;

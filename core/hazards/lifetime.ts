@@ -1,370 +1,68 @@
 /**
- * Lives of blocks: what the caching allocator may hand out again too early, and which record_stream calls do nothing.
- *
- * A released block goes back to the pool of the stream it was allocated on. Streams with a use that the allocating stream
- * is not after, and that no record_stream covers, make the release *pending*:
- *
- *     allocate x on main    launch on side (r x)    release x      pending: side's use
- *     allocate y on main    launch on main (w y)                   y may be x's memory: a hazard
- *
- * What counts is the new owner's first access, not its allocation. Where addresses are known, only a new owner whose
- * bytes overlap is a reuse that was seen; one that would have fitted is a reuse that was possible.
+ * Lives of blocks as the steps of a program make them. What the caching allocator may hand out too early is found in
+ * reuse.ts, which record_stream calls change nothing in record-calls.ts.
  * Deliberately unknown here: byte order inside a block (accesses.ts).
  */
 import type { Clocks } from '../order/clocks.ts';
-import type { BlockEntry, BlockId, StepIndex, StreamId, StreamProgram, ThreadId } from '../program/program.ts';
-import type { Places } from './places.ts';
+import type { BlockId, StepIndex, StreamId, StreamProgram, ThreadId } from '../program/program.ts';
 import type { LifetimeHazard, RedundantRecordStream } from './hazard.ts';
-
-/** One life of one block, from its allocation on. */
-export interface Life {
-  readonly block: BlockId;
-  readonly entry: BlockEntry;
-  /** -1: allocated before what is looked at. */
-  readonly allocation: StepIndex;
-  readonly stream: StreamId;
-  /** Allocated inside a graph capture: its pool is the graph's own. */
-  readonly captured: boolean;
-  /** Streams other than the allocating one that used it, each with its last use. */
-  useStreams: StreamId[];
-  useSteps: StepIndex[];
-  recorded: StreamId[];
-  recordCalls: StepIndex[];
-  escaped: boolean;
-  accessed: boolean;
-  /** Former owners whose memory this block has, or may have; until its first access. */
-  claims: Claim[] | undefined;
-}
-
-interface Claim {
-  readonly pending: Pending;
-  /** The addresses overlap. */
-  readonly seen: boolean;
-}
-
-interface Pending {
-  readonly life: Life;
-  readonly release: StepIndex;
-  /** Uses that nothing is known to come after; shrinks as they are settled. */
-  uses: { readonly stream: StreamId; readonly step: StepIndex }[];
-  /** Allocations on the pool's stream that were compared with it: only the first few can tell something new. */
-  looked: number;
-  /** A reuse that was possible but, by its address, did not happen; undefined: none. */
-  possible: { readonly reuse: StepIndex; readonly uses: Pending['uses'] } | undefined;
-  /** No later allocation matters: all uses are settled, or the reuse has been reported. */
-  done: boolean;
-  reported: boolean;
-}
-
-interface Pool {
-  /** Pending releases without an address, and those with one that few allocations have passed. */
-  watched: Pending[];
-  /** Pending releases with an address, sorted by it and disjoint: a later owner takes the place of an earlier one. */
-  placed: Pending[];
-}
-
-/** How many allocations a pending release is compared with for a possible reuse. */
-const looks = 8;
-/** Requests up to this size come from other segments than larger ones (c10/cuda/CUDACachingAllocator.cpp). */
-const smallRequest = 1 << 20;
-
-/** Shared by all lives without a foreign use or a record_stream. Never written to. */
-const none: number[] = [];
+import { Life } from './life.ts';
+import type { Places } from './places.ts';
+import { RecordCalls } from './record-calls.ts';
+import { Reuses } from './reuse.ts';
 
 export class Lifetimes {
-  readonly hazards: LifetimeHazard[] = [];
   readonly #program: StreamProgram;
   readonly #clocks: Clocks;
-  readonly #places: Places;
-  readonly #pools = new Map<StreamId, Pool>();
-  readonly #possible: Pending[] = [];
-  readonly #reported = new Set<string>();
-  readonly #redundant: { readonly hazard: RedundantRecordStream; readonly life: Life }[] = [];
-  /** Statements with a record_stream call that changes something in one of its executions. */
-  readonly #needed = new Set<number>();
+  readonly #reuses: Reuses;
+  readonly #recordCalls: RecordCalls;
+  readonly #free: Life[] = [];
 
   constructor(program: StreamProgram, clocks: Clocks, places: Places) {
     this.#program = program;
     this.#clocks = clocks;
-    this.#places = places;
+    this.#reuses = new Reuses(program, clocks, places);
+    this.#recordCalls = new RecordCalls(program, clocks, places);
   }
 
   allocated(block: BlockId, stream: StreamId, thread: ThreadId, step: StepIndex, captured: boolean): Life {
-    const life: Life = {
-      block,
-      entry: this.#program.blocks[block]!,
-      allocation: step,
-      stream,
-      captured,
-      useStreams: none,
-      useSteps: none,
-      recorded: none,
-      recordCalls: none,
-      escaped: false,
-      accessed: false,
-      claims: undefined,
-    };
-    const pool = captured ? undefined : this.#pools.get(stream);
-    if (pool) this.#claim(pool, life, thread);
+    const life = this.#free.pop() ?? new Life();
+    life.begin(block, this.#program.blocks[block]!, step, stream, captured);
+    if (!captured) this.#reuses.allocated(life, thread);
     return life;
   }
 
-  /** A use on a stream other than the allocating one. */
-  used(life: Life, stream: StreamId, step: StepIndex): void {
-    const at = life.useStreams.indexOf(stream);
-    if (at < 0) {
-      if (life.useStreams === none) {
-        life.useStreams = [];
-        life.useSteps = [];
-      }
-      life.useStreams.push(stream);
-      life.useSteps.push(step);
-    } else life.useSteps[at] = step;
-    // Who touches a fresh block first needs the allocating stream's work for the memory's former owners to be over.
-    if (!life.accessed && life.allocation >= 0 && this.#clocks.streamAfter(stream, life.stream, life.allocation))
-      this.#clocks.relyOnStream(stream, life.stream);
-  }
-
-  /** The first access of a block that has, or may have, the memory of former ones. Bytes as in an Access. */
-  firstAccess(life: Life, stream: StreamId, thread: ThreadId, start: number, end: number): void {
-    const claims = life.claims!;
-    life.claims = undefined;
-    const later: Claim[] = [];
-    for (const claim of claims) {
-      const { pending, seen } = claim;
-      if (pending.done) continue;
-      if (seen && !overlaps(pending.life.entry, life.entry.address! + start, life.entry.address! + end)) {
-        later.push(claim);
-        continue;
-      }
-      const open = pending.uses.filter((use) => !this.#settled(stream, thread, use));
-      // The same wait may come too late for the next owner of the block: only what was really handed out is settled.
-      if (open.length === 0) pending.done = seen;
-      else if (seen || life.entry.address === undefined || pending.life.entry.address === undefined)
-        this.#report(pending, open, life.allocation, seen ? life.block : undefined);
-      else if (!pending.possible) {
-        pending.possible = { reuse: life.allocation, uses: open };
-        this.#possible.push(pending);
-      }
+  /** Bytes as in an Access. */
+  accessed(life: Life, stream: StreamId, thread: ThreadId, step: StepIndex, start: number, end: number): void {
+    if (life.claims) this.#reuses.firstAccess(life, stream, thread, start, end);
+    if (life.stream !== stream) {
+      life.used(stream, step);
+      // Who touches a fresh block first needs the allocating stream's work for the memory's former owners to be over.
+      if (!life.accessed && this.#clocks.streamAfter(stream, life.stream, life.allocation))
+        this.#clocks.relyOnStream(stream, life.stream);
     }
-    if (later.length) life.claims = later;
+    life.accessed = true;
   }
 
   recordStream(life: Life, stream: StreamId, step: StepIndex): void {
-    if (stream === life.stream) {
-      this.#redundant.push({
-        hazard: { kind: 'redundant-record-stream', call: step, block: life.block, why: 'allocating-stream' },
-        life,
-      });
-      return;
-    }
-    if (life.recorded === none) {
-      life.recorded = [];
-      life.recordCalls = [];
-    }
-    if (!life.recorded.includes(stream)) life.recorded.push(stream);
-    life.recordCalls.push(step);
+    this.#recordCalls.called(life, stream, step);
   }
 
+  /** Afterwards the object may stand for another block. */
   released(life: Life, thread: ThreadId, step: StepIndex): void {
-    if (life.captured || life.entry.memory !== 'device') return;
-    this.#judgeRecordCalls(life, thread);
-    if (this.#program.streams[life.stream]?.unknown) return;
-    if (life.useStreams.length === 0) return;
-    const uses: Pending['uses'] = [];
-    for (let i = 0; i < life.useStreams.length; i++) {
-      const use = { stream: life.useStreams[i]!, step: life.useSteps[i]! };
-      if (this.#program.streams[use.stream]!.unknown || this.#settled(life.stream, thread, use)) continue;
-      // The free waits for events on the recorded streams, so also for whatever those have waited for.
-      if (life.recorded.some((stream) => this.#clocks.streamAfter(stream, use.stream, use.step))) continue;
-      uses.push(use);
+    if (!life.captured && life.entry.memory === 'device') {
+      this.#recordCalls.released(life, thread);
+      this.#reuses.released(life, thread, step);
     }
-    if (uses.length === 0 || life.allocation < 0 || !life.entry.evidence) return;
-    const pool = this.#pool(life.stream);
-    const pending: Pending = {
-      life,
-      release: step,
-      uses,
-      looked: 0,
-      possible: undefined,
-      done: false,
-      reported: false,
-    };
-    pool.watched.push(pending);
-    if (life.entry.address !== undefined) place(pool.placed, pending);
+    if (!life.kept) this.#free.push(life);
   }
 
   /** Code that is not seen may allocate on `stream`. */
   outside(stream: StreamId, thread: ThreadId, step: StepIndex): void {
-    const pool = this.#pools.get(stream);
-    if (!pool) return;
-    for (const pending of pool.watched) {
-      if (pending.done) continue;
-      this.#settle(pending, stream, thread);
-      if (!pending.done) this.#report(pending, pending.uses, step, undefined);
-    }
-    pool.watched = [];
+    this.#reuses.outside(stream, thread, step);
   }
 
-  /** Reuses that were possible but not seen, then the record_stream calls that never change anything. */
   finish(): { readonly lifetime: readonly LifetimeHazard[]; readonly redundant: readonly RedundantRecordStream[] } {
-    for (const pending of this.#possible) {
-      const { reuse, uses } = pending.possible!;
-      if (!pending.reported) this.#report(pending, uses, reuse, undefined);
-    }
-    const seen = new Set<number>();
-    const redundant: RedundantRecordStream[] = [];
-    for (const { hazard, life } of this.#redundant) if (life.escaped) this.#need(hazard.call);
-    for (const { hazard } of this.#redundant) {
-      const origin = this.#places.statement(hazard.call);
-      if (this.#needed.has(origin) || seen.has(origin)) continue;
-      seen.add(origin);
-      redundant.push(hazard);
-    }
-    return { lifetime: this.hazards, redundant };
+    return { lifetime: this.#reuses.finish(), redundant: this.#recordCalls.finish() };
   }
-
-  #claim(pool: Pool, life: Life, thread: ThreadId): void {
-    const claims: Claim[] = [];
-    const { address, size } = life.entry;
-    if (address !== undefined && size !== undefined) {
-      // They stay in place: another block may get the rest of their bytes, or the same once this one is gone.
-      const [from, to] = overlapping(pool.placed, address, address + size);
-      for (let i = from; i < to; i++) {
-        const pending = pool.placed[i]!;
-        if (!pending.done) this.#settle(pending, life.stream, thread);
-        if (!pending.done) claims.push({ pending, seen: true });
-      }
-      if (claims.length < to - from) pool.placed.splice(from, to - from, ...claims.map((claim) => claim.pending));
-    }
-    let kept = 0;
-    for (const pending of pool.watched) {
-      if (pending.done) continue;
-      this.#settle(pending, life.stream, thread);
-      if (pending.done) continue;
-      const placed = address !== undefined && pending.life.entry.address !== undefined;
-      if (!placed) claims.push({ pending, seen: false });
-      else if (!claims.some((claim) => claim.pending === pending) && couldFit(life.entry, pending.life.entry))
-        claims.push({ pending, seen: false });
-      if (placed && ++pending.looked >= looks) continue;
-      pool.watched[kept++] = pending;
-    }
-    pool.watched.length = kept;
-    if (claims.length) life.claims = claims;
-  }
-
-  #settle(pending: Pending, stream: StreamId, thread: ThreadId): void {
-    pending.uses = pending.uses.filter((use) => !this.#settled(stream, thread, use));
-    if (pending.uses.length === 0) pending.done = true;
-  }
-
-  #settled(stream: StreamId, thread: ThreadId, use: { readonly stream: StreamId; readonly step: StepIndex }): boolean {
-    if (this.#clocks.streamAfter(stream, use.stream, use.step)) {
-      this.#clocks.relyOnStream(stream, use.stream);
-      return true;
-    }
-    if (!this.#clocks.hostAfter(thread, use.stream, use.step)) return false;
-    this.#clocks.relyOnHost(thread, use.stream);
-    return true;
-  }
-
-  #judgeRecordCalls(life: Life, thread: ThreadId): void {
-    for (const call of life.recordCalls) {
-      const step = this.#program.steps[call]!;
-      if (step.kind !== 'recordStream') continue;
-      const at = life.useStreams.indexOf(step.stream);
-      const use = at < 0 ? -1 : life.useSteps[at]!;
-      let join = -1;
-      if (use >= 0 && this.#clocks.streamAfter(life.stream, step.stream, use))
-        join = this.#clocks.lastWaitOfStream(life.stream, step.stream);
-      else if (use >= 0 && this.#clocks.hostAfter(thread, step.stream, use))
-        join = this.#clocks.lastWaitOfHost(thread, step.stream);
-      const joining = join < 0 ? undefined : this.#program.steps[join];
-      // A wait that nobody wrote (a blocking copy, `.item()`) may go away with the code around it.
-      const explicit = joining && !((joining.kind === 'wait' || joining.kind === 'hostWait') && joining.implicit);
-      if (!explicit) {
-        // A call without a known place has this one execution.
-        if (this.#places.statement(call) >= 0) this.#need(call);
-      } else
-        this.#redundant.push({
-          hazard: {
-            kind: 'redundant-record-stream',
-            call,
-            block: life.block,
-            why: 'joined-before-release',
-            join,
-          },
-          life,
-        });
-    }
-  }
-
-  #report(pending: Pending, uses: Pending['uses'], reuse: StepIndex, nextBlock: BlockId | undefined): void {
-    pending.done = true;
-    pending.reported = true;
-    for (const use of uses) {
-      const key = `${this.#places.chain(use.step)} ${this.#places.chain(pending.release)}`;
-      if (this.#reported.has(key)) continue;
-      this.#reported.add(key);
-      this.hazards.push({
-        kind: 'lifetime',
-        block: pending.life.block,
-        allocatedOn: pending.life.stream,
-        allocation: pending.life.allocation,
-        release: pending.release,
-        use: use.step,
-        useStream: use.stream,
-        reuse,
-        nextBlock,
-      });
-    }
-  }
-
-  #need(call: StepIndex): void {
-    this.#needed.add(this.#places.statement(call));
-  }
-
-  #pool(stream: StreamId): Pool {
-    let pool = this.#pools.get(stream);
-    if (!pool) {
-      pool = { watched: [], placed: [] };
-      this.#pools.set(stream, pool);
-    }
-    return pool;
-  }
-}
-
-function overlaps(entry: BlockEntry, start: number, end: number): boolean {
-  return start < entry.address! + (entry.size ?? 1) && entry.address! < end;
-}
-
-/** Whether a request of `next`'s size can be served from the memory of `former`. */
-function couldFit(next: BlockEntry, former: BlockEntry): boolean {
-  if (next.size === undefined || former.size === undefined) return false;
-  return next.size <= former.size && next.size <= smallRequest === former.size <= smallRequest;
-}
-
-function firstEndingAfter(placed: readonly Pending[], address: number): number {
-  let low = 0;
-  let high = placed.length;
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    const entry = placed[middle]!.life.entry;
-    if (entry.address! + (entry.size ?? 1) <= address) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function place(placed: Pending[], pending: Pending): void {
-  const { address, size } = pending.life.entry;
-  const [from, to] = overlapping(placed, address!, address! + (size ?? 1));
-  placed.splice(from, to - from, pending);
-}
-
-function overlapping(placed: readonly Pending[], start: number, end: number): [from: number, to: number] {
-  const from = firstEndingAfter(placed, start);
-  let to = from;
-  while (to < placed.length && placed[to]!.life.entry.address! < end) to++;
-  return [from, to];
 }
