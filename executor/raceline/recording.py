@@ -69,7 +69,10 @@ class Recording:
 
     def number_stream(self, stream, number):
         """The profiler's number of a stream, once it is known."""
-        self.file.append(f'{{"k":"stream","id":{stream},"num":{number}}}')
+        key = next((key for key, ident in self._streams.items() if ident == stream), None)
+        name = self._stream_names.get(key, "default" if key and key[1] == 0 else None)
+        extra = "" if name is None else f',"name":{self.file.string(name)}'
+        self.file.append(f'{{"k":"stream","id":{stream},"num":{number}{extra}}}')
 
     @property
     def stream_keys(self):
@@ -123,7 +126,7 @@ class Recording:
     def step(self, kind, body="", site=-1, time=None):
         """Write one step; `body` holds its own keys, each with a leading comma. `site` -1: look it up here."""
         if site == -1:
-            site = self.sites.at(sys._getframe(1))[0]
+            site = self.sites.at(sys._getframe())[0]
         if time is None:
             time = self.clock()
         return self.file.step(kind, f',"t":{time}{body}{self.where(site)}')

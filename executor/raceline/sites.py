@@ -36,16 +36,16 @@ class Sites:
         self._paths = {}
         self.names = Names()
 
-    def here(self, depth=1):
-        """The site of the innermost frame of the program, `depth` frames above the caller; None: no such frame."""
-        return self.at(sys._getframe(depth + 1))[0]
+    def here(self):
+        """The site of the innermost frame of the program; None: there is none, as in autograd's threads."""
+        return self.at(sys._getframe())[0]
 
-    def look(self, depth=1):
+    def look(self):
         """(site, what the program calls the value of the executing expression), either may be None."""
-        return self.at(sys._getframe(depth + 1))
+        return self.at(sys._getframe())
 
     def at(self, frame):
-        """As `look`, from a frame on. This runs for every operator and every release."""
+        """As `look`, from a frame on; frames of this package are passed over. This runs for every operator and every release."""
         start = frame
         user = self._user
         key = []
@@ -86,9 +86,9 @@ class Sites:
             frame = frame.f_back
         return None
 
-    def target(self, depth=1):
+    def target(self):
         """What the program assigns the value of the executing expression to: `x`, `self.copy`; None: not known."""
-        got = self.caller(sys._getframe(depth + 1))
+        got = self.caller(sys._getframe())
         return None if got is None else self.names.target(*got)
 
     def calls_directly(self, depth=1):

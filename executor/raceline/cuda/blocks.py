@@ -51,7 +51,7 @@ class Blocks:
             return None
         recording = self._recording
         block = DeviceBlock(recording.new_block(), stream, False)
-        recording.alloc(block.id, address, storage.nbytes(), stream, site, recording.sites.target(2), True)
+        recording.alloc(block.id, address, storage.nbytes(), stream, site, recording.sites.target(), True)
         self.pinned[address] = block
         weakref.finalize(storage, self._unpin, address, block).atexit = False
         return block

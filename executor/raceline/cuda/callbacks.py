@@ -109,7 +109,7 @@ class Callbacks:
             pending.append(("free", address, block, now() - self._start))
         elif block is not None:
             time_ = now() - self._start
-            where = self._recording.where(self._recording.sites.at(sys._getframe(1))[0])
+            where = self._recording.where(self._recording.sites.at(sys._getframe())[0])
             self._file.step("free", f',"t":{time_},"b":{block.id}{where}')
 
 

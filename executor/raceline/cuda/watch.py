@@ -127,7 +127,7 @@ class Watch(TorchDispatchMode):
             if plan.pins and (plan.pins == "result" or kwargs and kwargs.get("pin_memory")):
                 self._session.blocks.pin(out, self._session.stream_of(self._raw_stream(torch._C._cuda_getDevice())), self._sites.here())
             return out
-        site, name = self._sites.at(sys._getframe(1))
+        site, name = self._sites.at(sys._getframe())
         if host is None and not plan.copies and plan.kind == "op" and not foreign and not plan.collective:
             # The common case in one go: no result is new, or one result that is one new block.
             if not pending:

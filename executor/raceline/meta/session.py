@@ -110,7 +110,7 @@ class Session:
             return None
         handle = self.current()
         recording = self.recording
-        name = recording.sites.target(2)
+        name = recording.sites.target()
         if pinned:
             memory, address = None, self._pinned_addresses
             self._pinned_addresses += (size + 4095) // 4096 * 4096

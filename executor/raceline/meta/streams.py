@@ -30,7 +30,7 @@ def make(session):
                 slot = created[pool] % POOL_SIZE
                 created[pool] += 1
                 _handle = 0x5000_0000 + 0x1000 * -pool + 0x10 * (slot + 1)
-                recording.name_stream(0, _handle, recording.sites.target(1))
+                recording.name_stream(0, _handle, recording.sites.target())
             self.cuda_stream = _handle
             self.stream_id = _handle
             self.priority = priority

@@ -4,18 +4,22 @@ import torch
 ROWS, COLUMNS = 1536, 1024
 
 
-def main():
-    upper, lower = torch.cuda.Stream(), torch.cuda.Stream()
-    canvas = torch.zeros(ROWS, COLUMNS, device="cuda")
-    left, right = canvas[:, : COLUMNS // 2], canvas[:, COLUMNS // 2 :]
+def paint(canvas, upper, lower):
     torch.cuda.synchronize()
     with torch.cuda.stream(upper):
-        torch.cuda._sleep(3_000_000)
+        torch.cuda._sleep(20_000_000)
         canvas[: 2 * ROWS // 3].fill_(1.0)
     with torch.cuda.stream(lower):
         canvas[ROWS // 3 :].fill_(2.0)  # the middle third belongs to both
     torch.cuda.synchronize()
-    return float(left.sum() + right.sum())
+
+
+def main():
+    upper, lower = torch.cuda.Stream(), torch.cuda.Stream()
+    canvas = torch.zeros(ROWS, COLUMNS, device="cuda")
+    for _ in range(2):
+        paint(canvas, upper, lower)
+    return float(canvas.sum())
 
 
 if __name__ == "__main__":
