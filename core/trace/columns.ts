@@ -13,12 +13,12 @@ export class Column<T extends Cells> {
 
   constructor(make: new (length: number) => T) {
     this.#make = make;
-    this.#cells = new make(256);
+    this.#cells = new make(16);
   }
 
   push(value: number): void {
     if (this.length === this.#cells.length) {
-      const larger = new this.#make(Math.max(256, this.length * 2));
+      const larger = new this.#make(Math.max(16, this.length * 2));
       larger.set(this.#cells);
       this.#cells = larger;
     }

@@ -102,8 +102,11 @@ export class TraceOpener {
     if (!this.#begun && this.#head.length > 0) this.#begun = true;
     if (this.#gunzip && !this.#cut) this.#unpack(new Uint8Array(0), true);
     if (!this.#reader) {
-      if (this.#head.length === 0 && this.#cut)
-        throw new TraceError(`“${this.#name}” is a broken gzip file: nothing in it can be unpacked.`, 0);
+      if (this.#head.length === 0 && this.#gunzip)
+        throw new TraceError(
+          `“${this.#name}” is packed with gzip, but nothing can be unpacked: it is empty or broken.`,
+          0,
+        );
       this.#begin();
     }
     return this.#reader!.finish(this.#cut);

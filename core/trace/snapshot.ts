@@ -160,6 +160,7 @@ export class SnapshotReader implements FormatReader {
     const size = Math.max(0, integer(entry.get('size')));
     const key = `${memory} ${device} ${address}`;
     const total = totals.of(device);
+    draft.latest = Math.max(draft.latest, time);
     switch (action) {
       case 'alloc': {
         const site = this.#site(entry.get('frames'));

@@ -18,12 +18,8 @@ describe('an allocator snapshot', () => {
   it.each([2, 3, 5])('is the same in protocol %i', (protocol) => {
     const other = openTrace(fixture(protocol), 'snapshot.pickle');
     expectWhole(other);
-    // Labels came with the newer entries.
-    const unlabelled = (text: string) =>
-      text
-        .replaceAll('batch', 'block 0x7f0000000000')
-        .replaceAll(/block (\d+) \S+ 0x/g, 'block $1 0x')
-        .replace(/block (\d+) block 0x7f0000000000 0x/g, 'block $1 0x');
+    // The older entries have no labels.
+    const unlabelled = (text: string) => text.replace('block 2 batch', 'block 2 ?');
     expect(unlabelled(dump(other))).toBe(unlabelled(dump(trace)));
   });
 
@@ -83,11 +79,11 @@ describe('detection by content', () => {
     ['text', bytesOf('Dear reader'), 'no trace that Raceline knows'],
     ['a newer pickle', Uint8Array.from([0x80, 9, 0x2e]), 'protocol 9'],
     ['gzip in gzip', gzipSync(gzipSync(bytesOf('{}'))), 'packed twice'],
-    ['gzip of nothing', Uint8Array.from([0x1f, 0x8b, 0x08]), 'nothing in it can be unpacked'],
+    ['gzip of nothing', Uint8Array.from([0x1f, 0x8b, 0x08]), 'nothing can be unpacked'],
     [
       'gzip that is none',
       Uint8Array.from([0x1f, 0x8b, 0x09, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 17, 18, 19]),
-      'nothing in it can be unpacked',
+      'nothing can be unpacked',
     ],
   ])('%s is named', (_, bytes, words) => {
     expect(message(bytes)).toContain(words);
