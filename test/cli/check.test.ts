@@ -3,7 +3,10 @@ import path from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { folder, raceline, racy } from './raceline.ts';
 
-const clean = racy.replace('with torch.cuda.stream(compute)', 'compute.wait_stream(copy)\nwith torch.cuda.stream(compute)');
+const clean = racy.replace(
+  'with torch.cuda.stream(compute)',
+  'compute.wait_stream(copy)\nwith torch.cuda.stream(compute)',
+);
 
 describe('raceline check', () => {
   it('prints a finding with its code frame and exits with 1', () => {
@@ -44,9 +47,9 @@ describe('raceline check', () => {
     expect(finding.range.start.line).toBe(9);
     expect(finding.related[0].range.start.line).toBe(7);
     expect(finding.fixes.length).toBeGreaterThan(0);
-    expect(finding.fixes.flatMap((fix: { edits: { newText: string }[] }) => fix.edits.map((e) => e.newText)).join()).toMatch(
-      /wait_(event|stream)\(/,
-    );
+    expect(
+      finding.fixes.flatMap((fix: { edits: { newText: string }[] }) => fix.edits.map((e) => e.newText)).join(),
+    ).toMatch(/wait_(event|stream)\(/);
   });
 
   it('gives the same bytes for the same input, but for the time', () => {
@@ -112,6 +115,9 @@ describe('raceline check', () => {
     expect(raceline(at, 'check', 'nowhere')).toMatchObject({ code: 2, stderr: expect.stringMatching(/nowhere/) });
     expect(raceline(at, 'check', '--fast', '.')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--fast/) });
     expect(raceline(at, 'chekc')).toMatchObject({ code: 2, stderr: expect.stringMatching(/chekc/) });
-    expect(raceline(at, 'check', '--format', 'xml', '.')).toMatchObject({ code: 2, stderr: expect.stringMatching(/xml/) });
+    expect(raceline(at, 'check', '--format', 'xml', '.')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/xml/),
+    });
   });
 });

@@ -21,7 +21,10 @@ beforeAll(async () => {
 });
 afterAll(() => child?.kill());
 
-function get(pathname: string, headers: Record<string, string> = {}): Promise<{ status: number; body: string; csp: string }> {
+function get(
+  pathname: string,
+  headers: Record<string, string> = {},
+): Promise<{ status: number; body: string; csp: string }> {
   return new Promise((resolve, reject) => {
     request({ host: address.hostname, port: address.port, path: pathname, headers }, (response) => {
       let body = '';
@@ -29,7 +32,11 @@ function get(pathname: string, headers: Record<string, string> = {}): Promise<{ 
         body += chunk.toString('latin1');
       });
       response.on('end', () =>
-        resolve({ status: response.statusCode ?? 0, body, csp: String(response.headers['content-security-policy'] ?? '') }),
+        resolve({
+          status: response.statusCode ?? 0,
+          body,
+          csp: String(response.headers['content-security-policy'] ?? ''),
+        }),
       );
     })
       .on('error', reject)
@@ -47,7 +54,8 @@ describe('raceline view', () => {
     expect(page.status).toBe(200);
     expect(page.body).toContain('webview.js');
     expect(page.body).toMatch(/default-src 'none'/);
-    for (const name of ['webview.js', 'worker.js', 'webview.css']) expect((await get(address.pathname + name)).status).toBe(200);
+    for (const name of ['webview.js', 'worker.js', 'webview.css'])
+      expect((await get(address.pathname + name)).status).toBe(200);
     expect((await get(`${address.pathname}trace/0`)).body).toBe(lines);
     expect((await get(`${address.pathname}trace/0/name`)).body).toBe('run.raceline');
   });
