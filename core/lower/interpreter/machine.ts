@@ -159,6 +159,20 @@ export class Machine {
         selection.activation = this.stack.length ? this.frame.activation : caller;
   }
 
+  /**
+   * The innermost frame that names one of these streams other than by its own parameters: the one that chose them, as
+   * a selection.
+   */
+  chosen(...streams: readonly Obj[]): Selection {
+    let at = this.stack.length - 1;
+    for (; at > 0; at--) {
+      const frame = this.stack[at]!;
+      const given = frame.fn?.parameters.map((parameter) => frame.scope.vars.get(parameter.name)) ?? [];
+      if (!streams.every((stream) => given.includes(stream))) break;
+    }
+    return { stream: this.current().stream, activation: this.stack[at]?.activation ?? -1 };
+  }
+
   origin(selection?: Selection): number {
     const frames: SourceFrame[] = this.stack.map((frame) => ({
       activation: frame.activation,
@@ -313,6 +327,8 @@ export class Machine {
     for (const t of reads)
       if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, false, t.start, t.end, whole));
     if (accesses.length === 0) return;
+    for (const t of [...writes, ...reads])
+      if (t.storage.stream !== selection.stream.stream) this.watch(t.storage);
     this.emit(
       { kind: 'launch', stream: selection.stream.stream, name, accesses, ...(copy ? { copy } : {}) },
       selection,

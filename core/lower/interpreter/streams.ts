@@ -75,7 +75,7 @@ function recordOn(m: Machine, event: EventV, stream: StreamV): void {
 }
 
 function waitFor(m: Machine, stream: StreamV, event: EventV): void {
-  m.emit({ kind: 'wait', event: event.event, stream: stream.stream });
+  m.emit({ kind: 'wait', event: event.event, stream: stream.stream }, m.chosen(stream, event));
   if (foreignEvent(m, event)) joinAll(m, stream);
 }
 
@@ -100,7 +100,7 @@ export function streamMethod(
       if (!other) return null;
       const event = m.newEvent('wait_stream');
       recordOn(m, event, other);
-      m.emit({ kind: 'wait', event: event.event, stream: self.stream });
+      m.emit({ kind: 'wait', event: event.event, stream: self.stream }, m.chosen(self, other));
       if (foreignStream(m, other)) joinAll(m, self);
       return null;
     }
