@@ -531,5 +531,5 @@ function bannersOf({ trace }: Run): HTMLElement[] {
 
 function problemText({ message, offset, row }: { message: string; offset: number; row: number }): string {
   const where = [row >= 0 && `row ${row + 1}`, offset >= 0 && `byte ${offset}`].filter(Boolean).join(', ');
-  return where && !message.includes(`${offset}`) ? `${message} (${where})` : message;
+  return where && !/\b(row|byte) \d/.test(message) ? `${message} (${where})` : message;
 }

@@ -194,7 +194,8 @@ function labelBlock(pen: Pen, scene: Scene, block: number, drawn: Drawn, labels:
   const after = to - Math.max(used, from);
   const place =
     before >= width ? (from + Math.min(used, to)) / 2 : after >= width ? (Math.max(used, from) + to) / 2 : -1;
-  if (place >= 0) labels.push({ text: label, x: place, y: y + height / 2, height, fill: undefined, faded: false });
+  if (place >= 0)
+    labels.push({ text: label, x: place, y: y + height / 2, height, fill: undefined, faded: false, strong: true });
 }
 
 /** What the selected finding draws over a block: the block's own words keep out of it. Undefined: nothing. */

@@ -21,6 +21,8 @@ export interface Label {
   /** What it stands on: a fill laid again under the letters; 'none'; undefined: a plate of the background, centred. */
   readonly fill: string | undefined;
   readonly faded: boolean;
+  /** A plate's words in the foreground; else they are muted. */
+  readonly strong?: boolean;
 }
 
 /** Room in CSS pixels from which a slice is tinted, labelled. */
@@ -190,8 +192,16 @@ function addLabel(
   const text = fitText(pen, style.name(item), right - left - (held ? 24 : 12), font);
   if (!text) return;
   const y = place.y + place.height / 2;
-  if (held) labels.push({ text, x: (left + right) / 2, y, height: place.height, fill: undefined, faded });
-  else labels.push({ text, x: left + (style.isHost ? 6 : 8), y, height: place.height, fill: style.colors.fill, faded });
+  if (held) labels.push({ text, x: (left + right) / 2, y, height: place.height, fill: undefined, faded, strong: true });
+  else
+    labels.push({
+      text,
+      x: left + (style.isHost ? 6 : 8),
+      y,
+      height: place.height,
+      fill: faded ? css(mix(style.colors.fillRgb, pen.theme.background, 0.6)) : style.colors.fill,
+      faded,
+    });
 }
 
 /** Dotted, with its length: a line from 6 px, the length from 60, the sentence from 170. */
@@ -243,16 +253,17 @@ export function drawLabels(pen: Pen, labels: readonly Label[]): void {
   const font = fontOf(pen, 11);
   for (const label of labels) {
     if (label.fill === undefined) {
-      const color = label.faded ? mix(theme.muted, theme.background, 0.75) : theme.muted;
+      const words = label.strong ? theme.foreground : theme.muted;
+      const color = label.faded ? mix(words, theme.background, 0.75) : words;
       drawPlate(pen, label.text, label.x, label.y, { color });
       continue;
     }
     // An edge may run under the label: the fill is laid again where the letters stand.
-    ctx.globalAlpha = label.faded ? 0.75 : 1;
     if (label.fill !== 'none') {
       ctx.fillStyle = label.fill;
       ctx.fillRect(label.x - 1, label.y - label.height / 2 + 2, widthOf(pen, label.text, font) + 2, label.height - 4);
     }
+    ctx.globalAlpha = label.faded ? 0.75 : 1;
     drawText(pen, label.text, label.x, label.y);
     ctx.globalAlpha = 1;
   }

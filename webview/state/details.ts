@@ -122,7 +122,7 @@ function deviceDetails(run: Run, index: number): Details {
   if (launcher >= 0) {
     const from = trace.hostSlices.start[launcher]!;
     rows.push({ label: 'Launched by', value: trace.strings[trace.hostSlices.name[launcher]!] ?? '' });
-    rows.push({ label: 'Launched earlier by', value: timeText(Math.max(0, start - from)) });
+    rows.push({ label: 'From launch to start', value: timeText(Math.max(0, start - from)) });
   }
   const bytes = slices.bytes[index]!;
   if (bytes >= 0) {

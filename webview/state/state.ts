@@ -132,7 +132,7 @@ export function toggleRange(state: State, run: Run): State {
   const range = state.selection
     ? extentOf(run.trace, run.timeline, state.selection)
     : { start: state.view.start + quarter, end: state.view.end - quarter };
-  return { ...state, range };
+  return { ...state, range, view: reach(state.view, range, run.timeline.bounds) };
 }
 
 export function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<string> {
