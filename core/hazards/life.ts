@@ -29,15 +29,13 @@ export class Life {
     this.allocation = allocation;
     this.stream = stream;
     this.captured = captured;
-    // To set a length is not free, and most lives have none of these.
-    if (this.useStreams.length) {
-      this.useStreams.length = 0;
-      this.useSteps.length = 0;
+    // To set the length of a short array costs more than this.
+    while (this.useStreams.length) {
+      this.useStreams.pop();
+      this.useSteps.pop();
     }
-    if (this.recordCalls.length) {
-      this.recorded.length = 0;
-      this.recordCalls.length = 0;
-    }
+    while (this.recorded.length) this.recorded.pop();
+    while (this.recordCalls.length) this.recordCalls.pop();
     this.escaped = false;
     this.accessed = false;
     this.claims = undefined;
