@@ -30,8 +30,10 @@ const quietSettings = {
   'extensions.autoUpdate': false,
   'extensions.ignoreRecommendations': true,
   'git.enabled': false,
-  'window.autoDetectColorScheme': true,
-  'workbench.preferredDarkColorTheme': 'Default Dark Modern',
+  // On by default in a browser: a text that a test reverts would be on disk already.
+  'files.autoSave': 'off',
+  'window.autoDetectColorScheme': false,
+  'workbench.colorTheme': 'Default Dark Modern',
 };
 
 async function freePort() {
