@@ -467,6 +467,7 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   layout = layOut(run.timeline, measuresFor(panelWidth), state);
   const observer = new ResizeObserver(measure);
   observer.observe(stage);
+  const stopWatching = watchRatio(measure);
   measure();
   if (run.hazards.length > 0 && run.hazards.length <= 200) panel.showFinding(-1);
 
@@ -496,10 +497,26 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
       cancelAnimationFrame(due);
       clearTimeout(tooltipTimer);
       observer.disconnect();
+      stopWatching();
       forgetKeys();
       root.replaceChildren();
     },
   };
+}
+
+/** Another screen or zoom may have another number of device pixels, without any change of size. */
+function watchRatio(changed: () => void): () => void {
+  let query: MediaQueryList | undefined;
+  const listen = (): void => {
+    query = matchMedia(`(resolution: ${window.devicePixelRatio}dppx)`);
+    query.addEventListener('change', again, { once: true });
+  };
+  const again = (): void => {
+    changed();
+    listen();
+  };
+  listen();
+  return () => query?.removeEventListener('change', again);
 }
 
 function describeRun({ name, timeline, hazards }: Run): string {

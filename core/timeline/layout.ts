@@ -5,6 +5,7 @@
 import type { Gutters } from './edges.ts';
 import type { Pool } from './pools.ts';
 import type { HostLane, StreamLane, Timeline } from './timeline.ts';
+import { counted } from './units.ts';
 
 export interface Measures {
   readonly narrow: boolean;
@@ -127,6 +128,11 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
   }
   if (timeline.streams.length === 0)
     put({ kind: 'unrecorded', name: 'Streams', text: 'No kernel or copy in this trace' }, 38);
+  const { waitsWithoutEdge: waits } = timeline;
+  if (waits > 0) {
+    const text = `${counted(waits, 'wait')} without ${waits === 1 ? 'its' : 'their'} record: no ${waits === 1 ? 'edge' : 'edges'} drawn`;
+    put({ kind: 'unrecorded', name: 'Waits', text }, 38);
+  }
   if (timeline.pools.length === 0)
     put({ kind: 'unrecorded', name: 'Memory', text: 'Not recorded: no blocks to draw' }, 38);
   else if (group('memory', 'Memory', 'by address, in the colour of the allocating stream')) {

@@ -20,6 +20,8 @@ export interface Timeline {
   readonly pools: readonly Pool[];
   readonly totals: Totals;
   readonly edges: Edges;
+  /** Stream waits that no edge could be drawn for: their record or their stream is not known. */
+  readonly waitsWithoutEdge: number;
   /** Times during which a wait held a stream; indices are marks. */
   readonly held: Intervals;
   readonly blocks: BlockTimes;
@@ -51,13 +53,15 @@ export function buildTimeline(trace: Trace, hazards: readonly TraceHazard[]): Ti
   const bounds = boundsOf(trace, hazards);
   const blocks = blockTimes(trace.blocks, bounds);
   const held = heldIntervals(trace);
+  const edges = buildEdges(trace.marks);
   return {
     bounds,
     hosts: hostLanes(trace),
     streams: streamLanes(trace, held, bounds),
     pools: buildPools(trace, blocks),
     totals: buildTotals(trace, blocks, bounds),
-    edges: buildEdges(trace.marks),
+    edges,
+    waitsWithoutEdge: trace.marks.kind.reduce((count, kind) => count + Number(kind === 1), 0) - edges.length,
     held,
     blocks,
     slots,

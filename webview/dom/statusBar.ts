@@ -28,9 +28,13 @@ export function makeStatusBar(help: () => void): StatusBar {
   );
   const root = element('footer', { class: 'status' }, left, element('span', { class: 'grow' }), right, keys);
   let last = '';
+  let lastShown = '';
   return {
     root,
     show(facts) {
+      const shown = `${facts.cursor} ${facts.shown} ${facts.narrow}`;
+      if (shown === lastShown) return;
+      lastShown = shown;
       const value = (words: string, number: string): HTMLElement =>
         element('span', {}, facts.narrow ? '' : `${words} `, element('b', {}, number));
       replace(

@@ -32,6 +32,11 @@ export interface Toolbar {
   focusSearch(): void;
 }
 
+/** Leaves alone what is the same: every change makes the browser lay the toolbar out again. */
+function setText(node: HTMLElement, text: string): void {
+  if (node.textContent !== text) node.textContent = text;
+}
+
 export function makeToolbar(wishes: ToolbarWishes): Toolbar {
   const button = (
     name: IconName,
@@ -95,14 +100,15 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
   return {
     root,
     show(facts) {
-      finding.textContent =
+      const findings =
         facts.findings === 0
           ? 'No findings'
           : facts.finding < 0
             ? `${facts.findings} ${facts.findings === 1 ? 'finding' : 'findings'}`
             : `${facts.narrow ? '' : 'Finding '}${facts.finding + 1} of ${facts.findings}`;
       previous.disabled = next.disabled = facts.findings === 0;
-      found.textContent =
+      setText(finding, findings);
+      const matches =
         facts.term === ''
           ? ''
           : facts.matches === 0
@@ -110,11 +116,13 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
             : facts.match < 0
               ? `${facts.matches}`
               : `${facts.match + 1} of ${facts.matches}`;
+      setText(found, matches);
       hint.hidden = facts.term !== '';
       if (facts.term === '' && document.activeElement !== input) input.value = '';
       range.setAttribute('aria-pressed', String(facts.range));
-      lanesWords.textContent = facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`;
-      input.placeholder = facts.narrow ? 'Search' : 'Search kernels, tensors, lines';
+      setText(lanesWords, facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`);
+      const placeholder = facts.narrow ? 'Search' : 'Search kernels, tensors, lines';
+      if (input.placeholder !== placeholder) input.placeholder = placeholder;
     },
     focusSearch() {
       input.focus();

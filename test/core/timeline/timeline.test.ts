@@ -71,11 +71,13 @@ describe('lanes', () => {
   });
 
   it('say what was not recorded', () => {
-    const bare = { ...trace, blocks: { ...trace.blocks, length: 0 } };
+    const other = Int32Array.from(trace.marks.other, (mark, i) => (i < 4 ? -1 : mark));
+    const bare = { ...trace, blocks: { ...trace.blocks, length: 0 }, marks: { ...trace.marks, other } };
     const boxes = layOut(buildTimeline(bare, []), wide, none).boxes;
-    expect(boxes.map(({ lane }) => (lane.kind === 'unrecorded' ? lane.text : ''))).toContain(
+    expect(boxes.flatMap(({ lane }) => (lane.kind === 'unrecorded' ? [lane.text] : []))).toEqual([
+      '2 waits without their record: no edges drawn',
       'Not recorded: no blocks to draw',
-    );
+    ]);
   });
 
   it('are found by height', () => {
