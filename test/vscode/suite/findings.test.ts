@@ -3,6 +3,16 @@ import assert from 'node:assert/strict';
 import * as vscode from 'vscode';
 import { closeAll, code, eventually, extension, findings, show } from './harness.ts';
 
+describe('activation', () => {
+  it('waits for a Python file, a trace or a command', async function () {
+    assert.equal(extension().isActive, false);
+    const started = performance.now();
+    await extension().activate();
+    // Told, not judged: the machine may be busy.
+    this.test!.title += `, and took ${Math.round(performance.now() - started)} ms`;
+  });
+});
+
 describe('findings', () => {
   afterEach(closeAll);
 
