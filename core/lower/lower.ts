@@ -21,6 +21,11 @@ export interface LowerOptions {
   readonly everyRelease?: boolean;
   /** Told what each entry cost; for benches. */
   readonly observe?: (name: string, file: string, paths: number, spent: number) => void;
+  /**
+   * An earlier result of an entry that holds for these modules, with its places in them. `reach` names the functions
+   * that have to do with streams: with another `reach`, calls may be followed that were not.
+   */
+  readonly reuse?: (name: string, file: string, reach: string) => LoweredEntry | undefined;
 }
 
 const defaults = { stepsPerPath: 8_000, stepsPerEntry: 40_000, pathsPerEntry: 16 };
@@ -35,8 +40,18 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();
 
+  let signed: string | undefined;
+  const signature = (): string => {
+    signed ??= relevant
+      .flatMap((module) => functionsOf(module).filter(({ node }) => reach.functions.has(node)))
+      .map(({ name, module }) => `${module.file}#${name}`)
+      .join('\n');
+    return signed;
+  };
+
   const run = (name: string, module: Module, start: (m: Machine) => void): void => {
-    const lowered = lowerEntry(workspace, name, module.file, start, limits);
+    const known = options.reuse?.(name, module.file, signature());
+    const lowered = known ? { ...known, spent: 0 } : lowerEntry(workspace, name, module.file, start, limits);
     for (const place of lowered.dependsOn ?? []) judged.add(place);
     options.observe?.(name, module.file, lowered.paths.length, lowered.spent);
     entries.push(lowered);
