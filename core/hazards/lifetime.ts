@@ -16,6 +16,8 @@ export class Lifetimes {
   readonly #clocks: Clocks;
   readonly #reuses: Reuses;
   readonly #recordCalls: RecordCalls;
+  /** Blocks that are held now and were allocated in the program. */
+  readonly #lives: (Life | undefined)[];
   readonly #free: Life[] = [];
 
   constructor(program: StreamProgram, clocks: Clocks, places: Places) {
@@ -23,17 +25,25 @@ export class Lifetimes {
     this.#clocks = clocks;
     this.#reuses = new Reuses(program, clocks, places);
     this.#recordCalls = new RecordCalls(program, clocks, places);
+    this.#lives = new Array(program.blocks.length);
   }
 
-  allocated(block: BlockId, stream: StreamId, thread: ThreadId, step: StepIndex, captured: boolean): Life {
+  allocated(block: BlockId, stream: StreamId, thread: ThreadId, step: StepIndex, captured: boolean): void {
     const life = this.#free.pop() ?? new Life();
     life.begin(block, this.#program.blocks[block]!, step, stream, captured);
     if (!captured) this.#reuses.allocated(life, thread);
-    return life;
+    this.#lives[block] = life;
+  }
+
+  /** The block belongs to a graph's own pool. */
+  isCaptured(block: BlockId): boolean {
+    return this.#lives[block]?.captured === true;
   }
 
   /** Bytes as in an Access. */
-  accessed(life: Life, stream: StreamId, thread: ThreadId, step: StepIndex, start: number, end: number): void {
+  accessed(block: BlockId, stream: StreamId, thread: ThreadId, step: StepIndex, start: number, end: number): void {
+    const life = this.#lives[block];
+    if (!life) return;
     if (life.claims) this.#reuses.firstAccess(life, stream, thread, start, end);
     if (life.stream !== stream) {
       life.used(stream, step);
@@ -44,12 +54,20 @@ export class Lifetimes {
     life.accessed = true;
   }
 
-  recordStream(life: Life, stream: StreamId, step: StepIndex): void {
-    this.#recordCalls.called(life, stream, step);
+  recordStream(block: BlockId, stream: StreamId, step: StepIndex): void {
+    const life = this.#lives[block];
+    if (life && !life.captured) this.#recordCalls.called(life, stream, step);
   }
 
-  /** Afterwards the object may stand for another block. */
-  released(life: Life, thread: ThreadId, step: StepIndex): void {
+  escaped(block: BlockId): void {
+    const life = this.#lives[block];
+    if (life) life.escaped = true;
+  }
+
+  released(block: BlockId, thread: ThreadId, step: StepIndex): void {
+    const life = this.#lives[block];
+    if (!life) return;
+    this.#lives[block] = undefined;
     if (!life.captured && life.entry.memory === 'device') {
       this.#recordCalls.released(life, thread);
       this.#reuses.released(life, thread, step);
