@@ -23,9 +23,9 @@ export interface LowerOptions {
   readonly observe?: (name: string, file: string, paths: number, spent: number) => void;
   /**
    * An earlier result of an entry that holds for these modules, with its places in them. `reach` names the functions
-   * that have to do with streams: with another `reach`, calls may be followed that were not.
+   * that have to do with streams, as `file#name`: with another `reach`, calls may be followed that were not.
    */
-  readonly reuse?: (name: string, file: string, reach: string) => LoweredEntry | undefined;
+  readonly reuse?: (name: string, file: string, reach: ReadonlySet<string>) => LoweredEntry | undefined;
 }
 
 const defaults = { stepsPerPath: 8_000, stepsPerEntry: 40_000, pathsPerEntry: 16 };
@@ -40,13 +40,16 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();
 
-  let signed: string | undefined;
-  const signature = (): string => {
-    signed ??= relevant
-      .flatMap((module) => functionsOf(module).filter(({ node }) => reach.functions.has(node)))
-      .map(({ name, module }) => `${module.file}#${name}`)
-      .join('\n');
-    return signed;
+  let reached: ReadonlySet<string> | undefined;
+  const signature = (): ReadonlySet<string> => {
+    reached ??= new Set(
+      relevant.flatMap((module) =>
+        functionsOf(module)
+          .filter(({ node }) => reach.functions.has(node))
+          .map(({ name }) => `${module.file}#${name}`),
+      ),
+    );
+    return reached;
   };
 
   const run = (name: string, module: Module, start: (m: Machine) => void): void => {
