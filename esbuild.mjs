@@ -31,6 +31,16 @@ const esmOnNode = {
   },
 };
 
+/** A dynamic import of the client library stays one, so that activation does not read it. */
+const loadedWhenAskedFor = {
+  name: 'loaded when asked for',
+  setup(build) {
+    build.onResolve({ filter: /\/clientLibrary\.ts$/ }, ({ kind }) =>
+      kind === 'dynamic-import' ? { path: './clientLibrary.cjs', external: true } : undefined,
+    );
+  },
+};
+
 const bundles = [
   {
     ...common,
@@ -39,11 +49,18 @@ const bundles = [
     target: 'node20',
     external: ['vscode'],
     outExtension: { '.js': '.cjs' },
-    entryPoints: { extension: 'extension/main.ts' },
+    entryPoints: { extension: 'extension/main.ts', clientLibrary: 'extension/clientLibrary.ts' },
+    plugins: [loadedWhenAskedFor],
   },
   { ...common, ...esmOnNode, entryPoints: { server: 'server/main.ts' } },
   { ...common, ...esmOnNode, entryPoints: { cli: 'cli/main.ts' } },
-  { ...common, platform: 'browser', format: 'iife', entryPoints: { webview: 'webview/main.ts' }, loader: { '.css': 'css' } },
+  {
+    ...common,
+    platform: 'browser',
+    format: 'iife',
+    entryPoints: { webview: 'webview/main.ts' },
+    loader: { '.css': 'css' },
+  },
   { ...common, platform: 'browser', format: 'iife', entryPoints: { worker: 'webview/worker.ts' } },
 ];
 
@@ -54,6 +71,8 @@ const files = [
 
 await mkdir(path.join(root, 'dist'), { recursive: true });
 for (const [from, to] of files) await cp(path.join(root, from), path.join(root, to));
-const entries = bundles.filter((bundle) => Object.values(bundle.entryPoints).every((file) => existsSync(path.join(root, file))));
+const entries = bundles.filter((bundle) =>
+  Object.values(bundle.entryPoints).every((file) => existsSync(path.join(root, file))),
+);
 if (watch) for (const bundle of entries) await (await esbuild.context(bundle)).watch();
 else await Promise.all(entries.map((bundle) => esbuild.build(bundle)));

@@ -81,7 +81,7 @@ export class LazyLanguageClient implements vscode.Disposable {
 
   async #start(): Promise<LanguageClient> {
     const started = performance.now();
-    const { LanguageClient, RevealOutputChannelOn, State, TransportKind } = await import('vscode-languageclient/node');
+    const { LanguageClient, RevealOutputChannelOn, State, TransportKind } = await import('./clientLibrary.ts');
     const module = vscode.Uri.joinPath(this.#context.extensionUri, 'dist', 'server.js').fsPath;
     const client = new LanguageClient(
       'raceline',
