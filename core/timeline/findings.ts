@@ -12,6 +12,9 @@ export function severityOf(hazard: TraceHazard): 'error' | 'warning' | 'hint' {
   return hazard.status === 'confirmed' && hazard.severity === 'warning' ? 'error' : hazard.severity;
 }
 
+/** Faults of a block's life: somebody else gets its memory while it is used. All others are of order. */
+export const isLifetime = (hazard: TraceHazard): boolean => hazard.code === 'missing-record-stream';
+
 /** Most urgent first: confirmed before not seen, then severity, then time. */
 export function byUrgency(hazards: readonly TraceHazard[]): number[] {
   return hazards

@@ -60,7 +60,8 @@ export interface Layout {
 
 /** Rows of a host thread that are shown before its lane is opened. */
 export const fewHostRows = 8;
-const tallestPool = 180;
+/** Of a pool with many address ranges; the lower one where the lanes would not fit otherwise. */
+const tallestPool = { 30: 264, 22: 180 } as const;
 
 export interface LayoutOptions {
   /** Keys of closed groups, and of host lanes opened to all their rows (`host 0`). */
@@ -97,7 +98,7 @@ export function layOut(timeline: Timeline, measures: Measures, options: LayoutOp
   return place(timeline, measures, options, 22);
 }
 
-function place(timeline: Timeline, measures: Measures, options: LayoutOptions, tallestRow: number): Layout {
+function place(timeline: Timeline, measures: Measures, options: LayoutOptions, tallestRow: 30 | 22): Layout {
   const boxes: LaneBox[] = [];
   let y = 0;
   const put = (lane: Lane, height: number, rows: readonly RowBox[] = []): void => {
@@ -140,7 +141,7 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
       const rowHeight = poolRow(pool, measures, tallestRow);
       const rows = Array.from({ length: pool.lowest.length }, (_, i) => ({
         y: y + 6 + i * rowHeight,
-        height: Math.max(1, rowHeight - (rowHeight >= 10 ? 3 : 0)),
+        height: Math.max(1, rowHeight - (rowHeight >= 16 ? 3 : rowHeight >= 10 ? 2 : 0)),
       }));
       put({ kind: 'pool', pool, rowHeight }, Math.ceil(rowHeight * pool.lowest.length) + 12, rows);
     }
@@ -167,12 +168,12 @@ function streamRows(y: number, stream: StreamLane, { narrow }: Measures): RowBox
   );
 }
 
-function poolRow(pool: Pool, { narrow }: Measures, tallest: number): number {
+function poolRow(pool: Pool, { narrow }: Measures, tallest: 30 | 22): number {
   const count = pool.lowest.length;
-  if (narrow) return Math.min(24, tallestPool / count);
+  if (narrow) return Math.min(24, tallestPool[22] / count);
   if (count <= 3) return tallest;
   if (count <= 4) return Math.min(tallest, 25);
-  return Math.min(22, tallestPool / count);
+  return Math.min(22, tallestPool[tallest] / count);
 }
 
 /** The gutters of a stream's lane, where its record and wait marks sit. */

@@ -2,12 +2,12 @@
  * Paints what findings mean in the lanes: both accesses of the selected one framed, guides at its extent, the order that
  * is missing as a dashed curve with ×, and on the block where it goes wrong. Of the other findings only the ×.
  */
-import { severityOf } from '../../core/timeline/findings.ts';
+import { isLifetime, severityOf } from '../../core/timeline/findings.ts';
 import type { LaneBox } from '../../core/timeline/layout.ts';
 import { rowsOfBlock } from '../../core/timeline/pools.ts';
 import { firstStarting } from '../../core/timeline/row.ts';
-import { toX } from '../../core/timeline/view.ts';
-import type { TraceHazard } from '../../core/trace/trace.ts';
+import { toX, type View } from '../../core/timeline/view.ts';
+import type { Trace, TraceHazard } from '../../core/trace/trace.ts';
 import { blockPlace } from './blocks.ts';
 import { css, type Rgb } from './color.ts';
 import { drawHatch, drawPlate, drawText, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
@@ -217,11 +217,12 @@ function drawBlockFault(pen: Pen, scene: Scene, top: number, hazard: TraceHazard
     ctx.stroke();
     ctx.setLineDash([]);
   };
-  const lifetime = isUsedAfterFree(scene, block);
+  const lifetime = isLifetime(hazard) && isUsedAfterFree(scene, block);
   const next = lifetime ? nextOwner(scene, box, block) : -1;
   const last = edge(trace.blocks.lastUse[block]!);
-  const from = edge(hazard.start);
-  const to = edge(hazard.end);
+  const both = overlapOf(trace, hazard);
+  const from = edge(both.start);
+  const to = edge(both.end);
   if (lifetime) {
     dashes(edge(timeline.blocks.release[block]!), next >= 0 ? edge(timeline.blocks.start[next]!) - 1 : last);
     if (hazard.status === 'confirmed') dashes(to, last);
@@ -255,6 +256,18 @@ function drawBlockFault(pen: Pen, scene: Scene, top: number, hazard: TraceHazard
     ctx.arc(last, middle, 3.6, 0, 7);
     ctx.fill();
   }
+}
+
+/** While both accesses run; else the whole extent of the finding. */
+function overlapOf({ deviceSlices }: Trace, hazard: TraceHazard): View {
+  const { firstSlice: a, secondSlice: b } = hazard;
+  if (a < 0 || b < 0 || a >= deviceSlices.length || b >= deviceSlices.length) return hazard;
+  const start = Math.max(deviceSlices.start[a]!, deviceSlices.start[b]!);
+  const end = Math.min(
+    deviceSlices.start[a]! + deviceSlices.duration[a]!,
+    deviceSlices.start[b]! + deviceSlices.duration[b]!,
+  );
+  return end > start ? { start, end } : hazard;
 }
 
 /** The box of the pool that a block lies in. */

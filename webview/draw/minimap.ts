@@ -42,12 +42,15 @@ export function drawMinimap(pen: Pen, scene: Scene, strips: Strips): void {
   });
   strips.flush(pen);
   const { urgency, hazards } = scene;
-  // The least urgent first, so that the most urgent lies on top.
-  for (let i = Math.min(urgency.length, 500) - 1; i >= 0; i--) {
-    const hazard = hazards[urgency[i]!]!;
-    if (hazard.start < 0) continue;
+  // Where signs would lie on top of each other the most urgent stands for all.
+  const drawn: number[] = [];
+  for (const index of urgency.slice(0, 500)) {
+    const hazard = hazards[index]!;
+    const x = toX(scale, hazard.start);
+    if (hazard.start < 0 || drawn.some((other) => Math.abs(other - x) < 10)) continue;
+    drawn.push(x);
     const sign = hazard.status === 'confirmed' ? 'confirmed' : 'latent';
-    drawSign(pen, toX(scale, hazard.start), 8, sign, severityColor(theme, severityOf(hazard)), 5);
+    drawSign(pen, x, 8, sign, severityColor(theme, severityOf(hazard)), 5);
   }
   drawRule(pen, 0, height - 1, width, ruleColor(pen));
 }
