@@ -42,6 +42,7 @@ export class ProgramBuilder {
   readonly #origins: Origin[] = [];
   readonly #originKeys = new Map<string, OriginId>();
   readonly #prologue: Step[] = [];
+  readonly #lateBefore: Step[] = [];
   readonly #steps: Step[] = [];
   #graphs = 0;
   thread: ThreadId = 0;
@@ -94,9 +95,14 @@ export class ProgramBuilder {
     this.#prologue.push({ ...step, thread: 0, origin } as Step);
   }
 
+  /** Before the entry's first step, but after everything that `addBefore` puts there. */
+  addLateBefore(step: NewStep, origin: OriginId): void {
+    this.#lateBefore.push({ ...step, thread: 0, origin } as Step);
+  }
+
   /** Steps before the entry started: what indices into `length` must be moved by. */
   get prologueLength(): number {
-    return this.#prologue.length;
+    return this.#prologue.length + this.#lateBefore.length;
   }
 
   finish(): StreamProgram {
@@ -112,7 +118,7 @@ export class ProgramBuilder {
       blocks,
       threads: this.threads,
       origins: this.#origins,
-      steps: [...this.#prologue, ...this.#steps],
+      steps: [...this.#prologue, ...this.#lateBefore, ...this.#steps],
     };
   }
 }

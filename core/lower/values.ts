@@ -565,6 +565,14 @@ export class ThreadV extends Obj {
   }
 }
 
+/** A kernel of the program's own, launched as `kernel[grid](…)`. */
+export class KernelV extends Obj {
+  readonly kind = 'kernel';
+  constructor(readonly node: FunctionDef) {
+    super();
+  }
+}
+
 /** An exception object of the program. */
 export class ExceptionV extends Obj {
   readonly kind = 'exception';

@@ -14,6 +14,7 @@ import {
   GraphV,
   InstanceV,
   isObj,
+  KernelV,
   ListV,
   NativeV,
   PartialV,
@@ -29,7 +30,7 @@ import {
   type Value,
   WorkV,
 } from '../values.ts';
-import { applyFunction } from './autograd.ts';
+import { applyFunction, contextMethod } from './autograd.ts';
 import { getAttribute } from './attributes.ts';
 import { instantiate, lookup, moduleLike } from './classes.ts';
 import { containerMethod } from './containers.ts';
@@ -38,6 +39,7 @@ import { callExternal } from './externals.ts';
 import { GeneratorV } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
+import { launchKernel } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { callModule, moduleMethod, nativeMethod } from './modulesOfTorch.ts';
 import { eventMethod, eventOf, streamMethod, streamOf } from './streams.ts';
@@ -74,6 +76,7 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
     }
   }
   if (target instanceof NativeV) return m.at(node, () => callModule(m, target, args, keywords, node));
+  if (target instanceof KernelV) return m.at(node, () => launchKernel(m, target, args, keywords));
   if (target instanceof StaticMethodV) return call(m, target.target, args, keywords, node);
   if (target instanceof ClassMethodV) return call(m, target.target, args, keywords, node);
   if (target instanceof Unknown && target.receiver) {
@@ -108,6 +111,10 @@ export function callMethod(
   ) {
     if (self instanceof ClassV && name === 'apply' && /(^|\.)Function$/.test(moduleLike(self) ?? ''))
       return m.at(node, () => applyFunction(m, self, args, keywords, node));
+    if (self instanceof InstanceV && !self.attributes.has(name)) {
+      const result = contextMethod(m, self, name, args);
+      if (result !== undefined) return result;
+    }
     const method = getAttribute(m, self, name);
     if (method instanceof BuiltinMethodV && method.self === self) {
       if (self instanceof SuperV) return m.at(node, () => moduleMethod(m, self.self, name, args, keywords, node));

@@ -50,7 +50,11 @@ export function collective(m: Machine, name: string, args: readonly Value[], key
   const reads = pick(shape.reads);
   const async = shape.alwaysAsync || flag(m, keywords.get('async_op') ?? args[shape.asyncAt ?? 99], node);
   const tensors = [...new Set([...writes, ...reads])].filter((tensor) => !isHost(tensor));
-  for (const tensor of tensors) tensor.storage.kept = true;
+  for (const tensor of tensors) {
+    // Used before the wait it is wrong on any backend.
+    if (async) tensor.storage.device.prove();
+    tensor.storage.kept = true;
+  }
   const current = m.current();
   if (!async) {
     m.launch(name, current, reads, writes);

@@ -10,6 +10,7 @@ import {
   InstanceV,
   isObj,
   IteratorV,
+  KernelV,
   keyOf,
   ListV,
   NativeV,
@@ -85,7 +86,7 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
     return memoIn(value.attributes, `[${keyOf(index)}]`);
   }
   if (typeof value === 'string') return typeof index === 'number' ? (value.at(index) ?? '') : value;
-  if (value instanceof ClassV) return value;
+  if (value instanceof ClassV || value instanceof KernelV) return value;
   const made = m.deriveUnknown(`i:${isObj(value) ? value.id : String(value)}:${keyOf(index)}`, 'item');
   return made;
 }

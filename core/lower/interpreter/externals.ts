@@ -28,7 +28,8 @@ import { graphContext, graphCall } from './graphs.ts';
 import { libraryCall } from './library.ts';
 import { makeLoader } from './loaders.ts';
 import type { Machine } from './machine.ts';
-import { hostRead, isHost, operate } from './memory.ts';
+import { hostRead, operate } from './memory.ts';
+import { external } from './modules.ts';
 import { makeModule, makeOptimizer } from './modulesOfTorch.ts';
 import { deviceIndexOf, proveDevice, selectStream, streamContext, streamOf } from './streams.ts';
 import { computeFunction, flag, splitTensor, tensorMethod, tensorOf, view } from './tensors.ts';
@@ -44,32 +45,11 @@ function plain(name: string): Unknown {
 export function callExternal(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
   if (path.startsWith('torch.')) return torchCall(m, path, args, keywords, node);
   if (!path.includes('.') && isBuiltin(path)) return builtinCall(m, path, args, keywords, node);
-  if (path.startsWith('triton.kernel.')) return launchKernel(m, path, args, keywords);
+  // A decorator call: `@triton.autotune(…)`.
+  if (/^triton\.(jit|autotune|heuristics)$/.test(path)) return external('triton.jit');
   const known = libraryCall(m, path, args, keywords, node);
   if (known !== undefined) return known;
   return unknownCall(m, path, args, keywords);
-}
-
-/** A kernel of the program's own: it may read and write every tensor that it is given. */
-function launchKernel(m: Machine, path: string, args: readonly Value[], keywords: Keywords): Value {
-  const tensors = tensorsIn(m, [...args, ...keywords.values()]);
-  for (const arg of args) {
-    const value = resolved(m, arg);
-    if (
-      value instanceof Unknown &&
-      !value.plain &&
-      value.origin === 'parameter' &&
-      value.hint === undefined &&
-      !value.tensor
-    ) {
-      // Sizes are passed as well; only what is used as a tensor elsewhere counts.
-    }
-  }
-  const device = tensors.filter((tensor) => !isHost(tensor));
-  for (const tensor of device) tensor.storage.device.prove();
-  if (device.length > 0)
-    operate(m, path.slice(path.lastIndexOf('.') + 1), device, device.slice(-1).concat(device.slice(0, -1)), false);
-  return null;
 }
 
 /** `torch.cuda`, `torch.xpu`, `torch.accelerator` and so on speak of the same things. */

@@ -23,6 +23,8 @@ export interface Frame {
   /** Results of `yield` expressions inside the running statement. */
   yielded: Map<Node, Value> | undefined;
   readonly firstArgument: Value | undefined;
+  /** Stands for the entry's unknown caller: no place in the source. */
+  hidden: boolean;
 }
 
 export function visitFrame(frame: Frame, visit: (value: Value | undefined) => void): void {

@@ -7,6 +7,7 @@ import {
   DictV,
   ExternalV,
   FunctionV,
+  KernelV,
   keyOf,
   ModuleV,
   PropertyV,
@@ -75,9 +76,10 @@ function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, nod
       case 'functools.wraps':
         return value;
     }
-    if (/^triton\./.test(decorator.path)) return new ExternalV(`triton.kernel.${fn.name}`);
+    if (/^triton\./.test(decorator.path) && fn.node.kind === 'FunctionDef') return new KernelV(fn.node);
     return value;
   }
+  if (value instanceof KernelV) return value;
   if (decorator instanceof Unknown) {
     if (decorator.receiver instanceof Unknown && /(^|\.)no_grad|inference_mode/.test(decorator.name)) fn.noGrad = true;
     // `@x.setter` of a property that is already there.

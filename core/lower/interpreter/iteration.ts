@@ -32,6 +32,7 @@ export interface PyIterator {
   result?(): Value;
 }
 
+/** Elements of a list that nobody here filled. */
 export const unknownLength = 2;
 
 export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
@@ -114,9 +115,9 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
     if (value.tensor) return iterate(m, value.tensor, node);
     if (value.loader) {
       let at = 0;
-      return { keep: value, next: () => (at++ < unknownLength ? loaderElement(value) : undefined) };
+      return { keep: value, next: () => (at++ < m.turns ? loaderElement(value) : undefined) };
     }
-    value.elements ??= [0, 1].map((i) => elementOf(value, `${value.name}[${i}]`));
+    value.elements ??= Array.from({ length: m.turns }, (_, i) => elementOf(value, `${value.name}[${i}]`));
     return over(value.elements, value);
   }
   if (value instanceof ExternalV) return over([new Unknown('item', 'result'), new Unknown('item', 'result')]);

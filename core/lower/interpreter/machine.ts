@@ -28,6 +28,7 @@ import {
   type Value,
   whole,
 } from '../values.ts';
+import type { FunctionNode } from './autograd.ts';
 import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
 
 export interface Selection {
@@ -77,8 +78,16 @@ export class Machine {
   /** Which element of a known container each unknown index took. */
   readonly exitStacks = new Map<Value, (() => void)[]>();
   readonly groupStreams = new Map<string, StreamV>();
+  /** What the unknown caller holds of what it was given last. */
+  consumer: Value | undefined;
+  /** Turns that a sequence of unknown length gives. */
+  turns = 2;
+  /** Methods run only to fill an object's state: what they read is no concern of the entry. */
+  filling = false;
   /** The next call is the entry itself: its result leaves. */
   entryCall = false;
+  /** Applications of custom Functions whose backward has not run. */
+  readonly functionNodes: FunctionNode[] = [];
   readonly nextCounts = new Map<string, number>();
   readonly indexOrder = new Map<string, Map<string, number>>();
   /** A frame that ends: its names count no more, except where a closure has them. */
@@ -148,6 +157,7 @@ export class Machine {
       stopHandlers: 0,
       yielded: undefined,
       firstArgument,
+      hidden: false,
     };
   }
 
@@ -174,7 +184,8 @@ export class Machine {
   }
 
   origin(selection?: Selection): number {
-    const frames: SourceFrame[] = this.stack.map((frame) => ({
+    const shown = this.stack.length > 1 && this.stack[0]!.hidden ? this.stack.slice(1) : this.stack;
+    const frames: SourceFrame[] = shown.map((frame) => ({
       activation: frame.activation,
       file: frame.module.syntax.file,
       start: frame.node.start,
@@ -197,6 +208,20 @@ export class Machine {
       return 0;
     }
     return this.builder.add(step, origin);
+  }
+
+  /** Runs `action` with a budget of its own; what is left of it is not given back. */
+  within(limit: number, action: () => void): void {
+    const rest = this.#budget - limit;
+    this.#budget = Math.min(limit, this.#budget);
+    const stack = [...this.stack];
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof OutOfBudget)) throw error;
+      this.stack = stack;
+    }
+    this.#budget = Math.max(0, this.#budget) + Math.max(0, rest);
   }
 
   /** A step that lies before the entry's first. */
@@ -258,6 +283,15 @@ export class Machine {
     return this.#captureStream;
   }
 
+  /** The caller passes a stream with its tensors: they are ready on that one as well. */
+  readyBefore(stream: StreamV): void {
+    const origin = this.origin();
+    const event = this.builder.event('before', true);
+    const from = this.defaultStream(stream.deviceIndex).stream;
+    this.builder.addLateBefore({ kind: 'record', event, stream: from }, origin);
+    this.builder.addLateBefore({ kind: 'wait', event, stream: stream.stream, implicit: true }, origin);
+  }
+
   newEvent(name: string, timing = false, unknown = false): EventV {
     return new EventV(this.builder.event(name, unknown), timing);
   }
@@ -288,10 +322,9 @@ export class Machine {
   /** A tensor that exists when the entry starts, ready on the caller's stream. */
   parameterTensor(name: string, device: DeviceClass, ready: boolean): TensorV {
     const stream = this.defaultStream(device.index ?? 0);
-    const storage = this.newStorage(name, 'device', device, stream);
+    const storage = this.newStorage(name, 'device', device, undefined);
     storage.kept = true;
     if (ready) {
-      this.emitBefore({ kind: 'allocate', block: storage.block, stream: stream.stream });
       this.emitBefore({
         kind: 'launch',
         stream: stream.stream,
@@ -324,11 +357,10 @@ export class Machine {
     const accesses = [];
     for (const t of writes)
       if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, true, t.start, t.end, whole));
-    for (const t of reads)
+    for (const t of this.filling ? [] : reads)
       if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, false, t.start, t.end, whole));
     if (accesses.length === 0) return;
-    for (const t of [...writes, ...reads])
-      if (t.storage.stream !== selection.stream.stream) this.watch(t.storage);
+    for (const t of [...writes, ...reads]) if (t.storage.stream !== selection.stream.stream) this.watch(t.storage);
     this.emit(
       { kind: 'launch', stream: selection.stream.stream, name, accesses, ...(copy ? { copy } : {}) },
       selection,
@@ -399,6 +431,8 @@ export class Machine {
     for (const stack of this.parkedStacks) for (const frame of stack) visitFrame(frame, visit);
     for (const module of this.modules.values()) for (const value of module.scope.vars.values()) visit(value);
     for (const value of this.roots) visit(value);
+    visit(this.consumer);
+    for (const node of this.functionNodes) visit(node.context);
     for (const value of this.unknownGlobals.values()) visit(value);
     for (const value of this.derived.values()) visit(value);
     for (const value of this.callbacks) visit(value);

@@ -43,6 +43,13 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
       for (const statement of missing) module.executed.add(statement);
       runModuleStatements(m, module, missing);
       const value = module.scope.vars.get(name);
+      if (value === null && reassigned(module, name)) {
+        // Other calls may have set it since.
+        const unknown = new Unknown(name, 'attribute');
+        unknown.hint = null;
+        module.scope.vars.set(name, unknown);
+        return unknown;
+      }
       if (value !== undefined) return value;
     }
     // Bound later, or on a branch that was not taken.
@@ -63,6 +70,10 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
     }
   }
   return undefined;
+}
+
+function reassigned(module: ModuleV, name: string): boolean {
+  return new RegExp(`\\bglobal\\s+[\\w, ]*\\b${name}\\b`).test(module.syntax.text);
 }
 
 export function moduleFrame(m: Machine, module: ModuleV): Frame {

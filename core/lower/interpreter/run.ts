@@ -2,7 +2,6 @@
 import type { FunctionEntry } from '../entries.ts';
 import type { Module } from '../../python/ast.ts';
 import {
-  BoundMethodV,
   ClassMethodV,
   ClassV,
   FunctionV,
@@ -17,7 +16,8 @@ import { call } from './calls.ts';
 import { instantiate, lookup } from './classes.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator, unknownParameter } from './functions.ts';
-import { escape } from './handover.ts';
+import { fillState } from './fill.ts';
+import { escape, storagesIn } from './handover.ts';
 import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { execBlock } from './statements.ts';
@@ -43,6 +43,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
   const frame = moduleFrame(m, module);
   m.stack = [frame];
   frame.node = entry.node;
+  frame.hidden = true;
   if (!entry.owner) {
     const value = globalValue(m, module, entry.node.name);
     const target = value instanceof FunctionV ? value : undefined;
@@ -73,8 +74,9 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   if (!(target instanceof FunctionV)) return;
   m.settled++;
   const self = makeInstance(m, cls);
-  m.settled--;
   barrier(m);
+  if (self instanceof InstanceV && !fillState(m, cls, self, entry)) barrier(m);
+  m.settled--;
   runCall(m, target, [self], target);
 }
 
@@ -96,7 +98,7 @@ function makeInstance(m: Machine, cls: ClassV): Value {
 
 type Parameter = FunctionV['parameters'][number];
 
-function parameterValue(m: Machine, fn: FunctionV, parameter: Parameter): Value | undefined {
+export function parameterValue(m: Machine, fn: FunctionV, parameter: Parameter): Value | undefined {
   if (parameter.kind === 'star' || parameter.kind === 'double-star') return undefined;
   const value: Unknown = unknownParameter(parameter);
   const fallback = fn.defaults.get(parameter.name);
@@ -123,20 +125,41 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   leave(m, result);
 }
 
-/** The result goes to the unknown caller. */
+const generatorTurns = 4;
+
+/** A generator's items go to an unknown caller, who uses each until it asks for the next one. */
 function leave(m: Machine, result: Value): void {
-  if (result instanceof GeneratorV) {
-    m.roots.push(result);
-    for (let turn = 0; turn < 8; turn++) {
-      const item = resumeGenerator(m, result, null);
-      if (item === undefined) break;
-      m.roots.push(item);
-      m.stack.push(result.frame);
-      escape(m, item, 'yield');
-      m.emit({ kind: 'outside', stream: m.current().stream.stream });
-      m.stack.pop();
-    }
-    return;
+  if (!(result instanceof GeneratorV)) return;
+  m.roots.push(result);
+  m.turns = generatorTurns;
+  for (let turn = 0; turn < 2 * generatorTurns; turn++) {
+    const item = resumeGenerator(m, result, null);
+    if (item === undefined) break;
+    m.stack.push(result.frame);
+    m.consumer = item;
+    m.collect('scope');
+    escape(m, item, 'yield');
+    useByCaller(m, item);
+    m.emit({ kind: 'outside', stream: m.current().stream.stream });
+    m.stack.pop();
+  }
+  m.turns = 2;
+}
+
+/** The caller works with what it got, on the stream that is current; the order of that is the escape's business. */
+function useByCaller(m: Machine, value: Value): void {
+  for (const storage of storagesIn(value)) {
+    if (storage.memory !== 'device') continue;
+    const selection = m.current(m.deviceIndexOf(storage.device));
+    m.emit(
+      {
+        kind: 'launch',
+        stream: selection.stream.stream,
+        name: "the caller's work",
+        accesses: [{ block: storage.block, write: false, unknownRange: true }],
+      },
+      selection,
+    );
   }
 }
 
@@ -147,12 +170,12 @@ function runCallbacks(m: Machine): void {
     if (!isObj(callback)) continue;
     barrier(m);
     try {
+      m.entryCall = true;
       const result = call(m, callback, [], new Map(), m.frame.node);
+      m.entryCall = false;
       leave(m, result);
     } catch (error) {
       if (!(error instanceof Raised)) throw error;
     }
   }
 }
-
-export { BoundMethodV, InstanceV };

@@ -12,6 +12,7 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (!value.stream) {
     const foreign = value.origin === 'result' || value.origin === 'external';
     value.stream = m.newStream(value.name, m.device, foreign);
+    if (!foreign) m.readyBefore(value.stream);
   }
   return value.stream;
 }

@@ -385,7 +385,8 @@ export function tensorMethod(
     case 'resize_':
       return self;
     case 'set_': {
-      const source = tensorOf(m, args[0]);
+      const given = args[0] instanceof NativeV ? args[0].tensors[0] : args[0];
+      const source = tensorOf(m, given);
       if (source) setTensorAttribute(m, self, 'data', source);
       return self;
     }

@@ -1,0 +1,87 @@
+/**
+ * The state in which a public method may find its object: the other methods that change it run once, in the order of
+ * the source, before. Calls of two public methods are the caller's to order, so nothing of that may be accused, except
+ * where the class itself hands data from one to the other and has no method that could order it in between.
+ */
+import type { FunctionDef } from '../../python/ast.ts';
+import type { FunctionEntry } from '../entries.ts';
+import {
+  BoundMethodV,
+  type ClassV,
+  DictV,
+  FunctionV,
+  type InstanceV,
+  ListV,
+  SetV,
+  Unknown,
+  type Value,
+} from '../values.ts';
+import { call } from './calls.ts';
+import { resolutionOrder } from './classes.ts';
+import { GeneratorV, Raised } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { parameterValue } from './run.ts';
+
+const stores =
+  /self\.\w+(\[[^\]]*\])?\s*(=[^=]|[-+*/|]=)|self\.\w+(\[[^\]]*\])?\.(append|appendleft|put|put_nowait|add|extend|update|setdefault|insert|copy_|fill_|zero_|add_|narrow)\(/;
+const orders = /\b(wait\w*|synchronize|sync\w*|join\w*|query|flush|barrier|finish\w*)\b/;
+const ends = /^(close|stop|shutdown|clear|reset|free|release|remove|destroy|cleanup|terminate|finalize)/;
+const mostMethods = 5;
+const stepsPerMethod = 1_500;
+
+/** Whether what the methods left unordered may be held against the entry. */
+export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: FunctionEntry): boolean {
+  const text = entry.module.text;
+  const methods: FunctionV[] = [];
+  let orderedElsewhere = false;
+  for (const value of cls.attributes.values()) {
+    const fn = value instanceof FunctionV ? value : undefined;
+    if (!fn || fn.node === entry.node || fn.node.kind !== 'FunctionDef' || fn.name.startsWith('__')) continue;
+    const body = text.slice(fn.node.start, fn.node.end);
+    if (!fn.name.startsWith('_') && stores.test(body) && !ends.test(fn.name) && methods.length < mostMethods)
+      methods.push(fn);
+    else if (orders.test(body)) orderedElsewhere = true;
+  }
+  m.filling = true;
+  for (const fn of methods)
+    m.within(stepsPerMethod, () => {
+      const args: Value[] = [self];
+      for (const parameter of fn.parameters.slice(1)) {
+        const value = parameterValue(m, fn, parameter);
+        if (value !== undefined && parameter.kind !== 'keyword-only') args.push(value);
+      }
+      try {
+        const result = call(m, new BoundMethodV(self, fn), args.slice(1), new Map(), fn.node);
+        if (result instanceof GeneratorV) m.roots.push(result);
+      } catch (error) {
+        if (!(error instanceof Raised)) throw error;
+      }
+    });
+  m.filling = false;
+  loosen(self, cls, text, entry.node);
+  return !orderedElsewhere;
+}
+
+/** What other calls may have changed since is not known to be what the constructor set. */
+function loosen(self: InstanceV, cls: ClassV, text: string, entry: FunctionDef): void {
+  const bodies = resolutionOrder(cls).flatMap((c) =>
+    c.module?.syntax.text === text
+      ? [...c.attributes.values()].flatMap((value) =>
+          value instanceof FunctionV && value.name !== '__init__' ? [text.slice(value.node.start, value.node.end)] : [],
+        )
+      : [],
+  );
+  void entry;
+  const elsewhere = bodies.join('\n');
+  for (const [name, value] of self.attributes) {
+    if (value === null || typeof value === 'boolean' || typeof value === 'number') {
+      if (!new RegExp(`self\\.${name}\\s*([-+*/|]?=[^=]|,[^=\\n]*=)`).test(elsewhere)) continue;
+      const unknown = new Unknown(`self.${name}`, 'attribute');
+      unknown.hint = value;
+      unknown.plain = value !== null;
+      self.attributes.set(name, unknown);
+    } else if (value instanceof ListV && value.items.length === 0) value.open = true;
+    else if (value instanceof DictV && value.entries.size === 0) value.open = true;
+    else if (value instanceof SetV && value.items.size === 0) value.open = true;
+  }
+}
