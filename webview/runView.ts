@@ -15,6 +15,7 @@ import { banner } from './dom/screens.ts';
 import { makeStatusBar } from './dom/statusBar.ts';
 import { makeToolbar } from './dom/toolbar.ts';
 import { poolBox } from './draw/fault.ts';
+import { wordsOf } from './draw/headers.ts';
 import { minimapScale } from './draw/minimap.ts';
 import { placeOf } from './draw/overlay.ts';
 import { lanesTop, type Scene } from './draw/scene.ts';
@@ -93,7 +94,19 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   overlay.setAttribute('role', 'application');
   overlay.setAttribute('aria-roledescription', 'timeline');
   overlay.setAttribute('aria-label', describeRun(run));
-  const stage = element('div', { class: 'stage' }, frame.base, overlay, brush.root, scrollbar, tooltip.root, live);
+  // The lanes for those who cannot see them: the canvas is one picture to a screen reader.
+  const laneNames = element('ul', { class: 'live', 'aria-label': 'Lanes' });
+  const stage = element(
+    'div',
+    { class: 'stage' },
+    frame.base,
+    overlay,
+    brush.root,
+    scrollbar,
+    tooltip.root,
+    live,
+    laneNames,
+  );
   const banners = bannersOf(run);
   const column = element('div', { class: 'stage-column' }, ...banners, stage);
   root.classList.remove('covered');
@@ -118,6 +131,9 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
       room: height - measures.minimap - measures.axis - measures.findings,
     });
     state = { ...state, scroll: clampScroll(state.scroll) };
+    const scene = sceneNow();
+    const names = layout.boxes.map((box) => wordsOf(frame.pen(), scene, box));
+    laneNames.replaceChildren(...names.map(({ name, note }) => element('li', {}, note ? `${name}: ${note}` : name)));
   }
 
   function clampScroll(scroll: number): number {

@@ -139,10 +139,7 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
   else if (group('memory', 'Memory', 'by address, in the colour of the allocating stream')) {
     for (const pool of timeline.pools) {
       const rowHeight = poolRow(pool, measures, tallestRow);
-      const rows = Array.from({ length: pool.lowest.length }, (_, i) => ({
-        y: y + 6 + i * rowHeight,
-        height: Math.max(1, rowHeight - (rowHeight >= 16 ? 3 : rowHeight >= 10 ? 2 : 0)),
-      }));
+      const rows = poolRows(y, pool.lowest.length, rowHeight);
       put({ kind: 'pool', pool, rowHeight }, Math.ceil(rowHeight * pool.lowest.length) + 12, rows);
     }
   }
@@ -166,6 +163,16 @@ function streamRows(y: number, stream: StreamLane, { narrow }: Measures): RowBox
   return Array.from({ length: Math.max(1, stream.rows.length) }, (_, i) =>
     i === 0 ? { y: y + 10, height: first } : { y: y + 10 + first + 2 + (i - 1) * 16, height: 14 },
   );
+}
+
+/** On whole pixels, so that outlines stay sharp, with a gap between rows where there is room for one. */
+function poolRows(y: number, count: number, rowHeight: number): RowBox[] {
+  const gap = rowHeight >= 16 ? 3 : rowHeight >= 10 ? 2 : rowHeight >= 6 ? 1 : 0;
+  const top = (i: number): number => (rowHeight >= 4 ? Math.round(i * rowHeight) : i * rowHeight);
+  return Array.from({ length: count }, (_, i) => ({
+    y: y + 6 + top(i),
+    height: Math.max(1, top(i + 1) - top(i) - gap),
+  }));
 }
 
 function poolRow(pool: Pool, { narrow }: Measures, tallest: 30 | 22): number {
