@@ -9,10 +9,12 @@ import { LineMap, type Range } from './base/text.ts';
 import { connectedFiles } from './connectedFiles.ts';
 import { findHazards } from './hazards/find.ts';
 import type { Hazard } from './hazards/hazard.ts';
-import { lower as lowerModules } from './lower/lower.ts';
+import { type LowerOptions, lower as lowerModules } from './lower/lower.ts';
 import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
+import type { Step } from './program/program.ts';
 import type { PythonParser } from './python/parse.ts';
+import { LoweringMemory } from './reuse.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
 import { type Analysis, verifiedFixes } from './rules/fixes/verify.ts';
 import { keepLastGood, type Shown } from './rules/last-good.ts';
@@ -44,7 +46,7 @@ export interface SourceChecker {
 }
 
 /** core/lower's entry point: the stream programs of a set of modules. */
-export type Lower = (modules: readonly Module[]) => readonly LoweredEntry[];
+export type Lower = (modules: readonly Module[], options?: LowerOptions) => readonly LoweredEntry[];
 
 interface ParsedFile {
   readonly text: string;
@@ -59,15 +61,21 @@ export function createSourceChecker(parser: PythonParser, lower: Lower = lowerMo
 class Checker implements SourceChecker {
   readonly #parser: PythonParser;
   readonly #lower: Lower;
+  /** What the last check, and the last trial of a fix, found out about functions. */
+  readonly #checked: LoweringMemory;
+  readonly #tried: LoweringMemory;
   #parsed = new Map<string, ParsedFile>();
   #shown = new Map<string, Shown>();
   #reports = new Map<string, Report>();
   #files: readonly SourceFile[] = [];
-  readonly #hazards = new WeakMap<LoweredPath, readonly Hazard[]>();
+  /** By the steps: a path that only moved in the text keeps them. */
+  readonly #hazards = new WeakMap<readonly Step[], readonly Hazard[]>();
 
   constructor(parser: PythonParser, lower: Lower) {
     this.#parser = parser;
     this.#lower = lower;
+    this.#checked = new LoweringMemory(lower);
+    this.#tried = new LoweringMemory(lower);
   }
 
   check(files: readonly SourceFile[], options: CheckOptions): CheckResult {
@@ -75,7 +83,10 @@ class Checker implements SourceChecker {
     for (const { file, text } of files) parsed.set(file, this.#parse(file, text));
     this.#parsed = parsed;
     this.#files = files;
-    const { reports, problems } = this.#analyse([...parsed.values()].map(({ module }) => module));
+    const { reports, problems } = this.#analyse(
+      [...parsed.values()].map(({ module }) => module),
+      this.#checked,
+    );
     this.#reports = new Map();
     const byFile = new Map<string, Finding[]>();
     for (const found of reports) {
@@ -110,7 +121,11 @@ class Checker implements SourceChecker {
       return verifiedFixes(found, {
         files: this.#files.filter(({ file }) => connected.has(file)),
         hazardsOf: (path) => this.#examine(path),
-        analyse: (files) => this.#analyse(files.map(({ file, text }) => this.#parse(file, text).module)),
+        analyse: (files) =>
+          this.#analyse(
+            files.map(({ file, text }) => this.#parse(file, text).module),
+            this.#tried,
+          ),
       });
     } catch {
       // A fix that cannot be worked out is not offered.
@@ -124,10 +139,10 @@ class Checker implements SourceChecker {
     return { text, module: this.#parser.parse(file, text), lines: new LineMap(text) };
   }
 
-  #analyse(modules: readonly Module[]): Analysis & { readonly problems: Problem[] } {
+  #analyse(modules: readonly Module[], memory: LoweringMemory): Analysis & { readonly problems: Problem[] } {
     const problems: Problem[] = [];
     const examined: ExaminedEntry[] = [];
-    for (const entry of this.#lowerAll(modules, problems)) {
+    for (const entry of this.#lowerAll(modules, memory, problems)) {
       try {
         examined.push({ entry, hazards: entry.paths.map((path) => this.#examine(path)) });
       } catch (error) {
@@ -137,24 +152,29 @@ class Checker implements SourceChecker {
     return { reports: report(examined), entries: examined.map(({ entry }) => entry), problems };
   }
 
-  #lowerAll(modules: readonly Module[], problems: Problem[]): readonly LoweredEntry[] {
+  #lowerAll(
+    modules: readonly Module[],
+    memory: LoweringMemory | undefined,
+    problems: Problem[],
+  ): readonly LoweredEntry[] {
     try {
-      return this.#lower(modules);
+      return memory ? memory.lower(modules) : this.#lower(modules);
     } catch (error) {
       if (modules.length === 1) {
         problems.push({ file: modules[0]!.file, message: `could not be analysed: ${messageOf(error)}` });
         return [];
       }
       // Without its neighbours each file still gets its own findings.
-      return modules.flatMap((module) => this.#lowerAll([module], problems));
+      return modules.flatMap((module) => this.#lowerAll([module], undefined, problems));
     }
   }
 
   #examine(path: LoweredPath): readonly Hazard[] {
-    let hazards = this.#hazards.get(path);
+    const { steps } = path.program;
+    let hazards = this.#hazards.get(steps);
     if (!hazards) {
       hazards = findHazards(path.program);
-      this.#hazards.set(path, hazards);
+      this.#hazards.set(steps, hazards);
     }
     return hazards;
   }

@@ -1,0 +1,268 @@
+/**
+ * Keeps the entries of the last lowering, and hands out those that an edit cannot have changed: an edit inside of one
+ * function's body changes only what ran through that function. Everything else of the result stands, moved along with
+ * the text behind the edit. An edit outside of function bodies, of the set of files, or of which functions have to do
+ * with streams starts afresh.
+ */
+import type { Activation, HandOver, LoweredEntry, LoweredPath } from './lower/lowered.ts';
+import type { LowerOptions } from './lower/lower.ts';
+import type { ClassDef, FunctionDef, Module, Node, Statement } from './python/ast.ts';
+import type { Origin } from './program/program.ts';
+
+type Lower = (modules: readonly Module[], options: LowerOptions) => readonly LoweredEntry[];
+
+export class LoweringMemory {
+  readonly #lower: Lower;
+  #modules = new Map<string, Module>();
+  #entries = new Map<string, LoweredEntry>();
+  #reach: ReadonlySet<string> = new Set();
+
+  constructor(lower: Lower) {
+    this.#lower = lower;
+  }
+
+  lower(modules: readonly Module[]): readonly LoweredEntry[] {
+    const edits = this.#editsTo(modules);
+    const known = this.#entries;
+    let reachNow: ReadonlySet<string> | undefined;
+    let news: readonly string[] | undefined;
+    const entries = this.#lower(modules, {
+      reuse: (name, file, reach) => {
+        if (reach !== reachNow) news = edits && this.#newNames(reach, edits);
+        reachNow = reach;
+        const entry = news && known.get(`${name}\n${file}`);
+        return entry && moved(entry, edits!, news!);
+      },
+    });
+    this.#entries = new Map();
+    const ambiguous = new Set<string>();
+    for (const entry of entries) {
+      const key = `${entry.name}\n${entry.file}`;
+      if (this.#entries.has(key)) ambiguous.add(key);
+      this.#entries.set(key, entry);
+    }
+    for (const key of ambiguous) this.#entries.delete(key);
+    this.#modules = new Map(modules.map((module) => [module.file, module]));
+    this.#reach = reachNow ?? new Set();
+    return entries;
+  }
+
+  /**
+   * Functions that have to do with streams now and had not: the edited ones, since half-typed ones have nothing to do
+   * with anything. Their callers run again. Undefined if there are others, in or out.
+   */
+  #newNames(reach: ReadonlySet<string>, edits: ReadonlyMap<string, BodyEdit>): readonly string[] | undefined {
+    const edited = new Set([...edits].map(([file, { name }]) => `${file}#${name}`));
+    for (const name of this.#reach) if (!reach.has(name) && !edited.has(name)) return undefined;
+    const news: string[] = [];
+    for (const name of reach)
+      if (!this.#reach.has(name)) {
+        if (!edited.has(name)) return undefined;
+        news.push(name.replace(/^.*[#.]/, ''));
+      }
+    return news;
+  }
+
+  /** The edit of each changed file; undefined where what there is cannot be kept. */
+  #editsTo(modules: readonly Module[]): ReadonlyMap<string, BodyEdit> | undefined {
+    if (modules.length !== this.#modules.size) return undefined;
+    const edits = new Map<string, BodyEdit>();
+    for (const module of modules) {
+      const old = this.#modules.get(module.file);
+      if (!old) return undefined;
+      if (old === module) continue;
+      const edit = bodyEdit(old, module);
+      if (!edit) return undefined;
+      edits.set(module.file, edit);
+    }
+    return edits;
+  }
+}
+
+/** One edit inside of the body of one function or method. */
+interface BodyEdit {
+  readonly module: Module;
+  /** The edited function: its place in the old text, its name with the class. */
+  readonly place: string;
+  readonly name: string;
+  /** Offsets up to here stay; those behind move by `by`. */
+  readonly prefix: number;
+  readonly by: number;
+  readonly definitions: ReadonlyMap<number, FunctionDef | ClassDef>;
+}
+
+function bodyEdit(old: Module, module: Module): BodyEdit | undefined {
+  const a = old.text;
+  const b = module.text;
+  if (a === b) return { module, place: '', name: '', prefix: a.length, by: 0, definitions: definitionsIn(module) };
+  const shorter = Math.min(a.length, b.length);
+  let prefix = 0;
+  while (prefix < shorter && a.charCodeAt(prefix) === b.charCodeAt(prefix)) prefix++;
+  let suffix = 0;
+  while (suffix < shorter - prefix && a.charCodeAt(a.length - 1 - suffix) === b.charCodeAt(b.length - 1 - suffix))
+    suffix++;
+  const inOld = functionHolding(old, prefix, a.length - suffix);
+  const inNew = functionHolding(module, prefix, b.length - suffix);
+  if (!inOld || !inNew || inOld.name !== inNew.name) return undefined;
+  const from = inOld.definition.start;
+  if (from !== inNew.definition.start) return undefined;
+  // What does not parse elsewhere may have hidden more than one function.
+  if (!old.errors.every(within(inOld.definition)) || !module.errors.every(within(inNew.definition))) return undefined;
+  return {
+    module,
+    place: `${module.file}#${from}`,
+    name: inNew.name,
+    prefix,
+    by: b.length - a.length,
+    definitions: definitionsIn(module),
+  };
+}
+
+function within(definition: FunctionDef): (error: Node) => boolean {
+  return ({ start, end }) => definition.start <= start && end <= definition.end;
+}
+
+interface Held {
+  readonly definition: FunctionDef;
+  readonly name: string;
+}
+
+/** The top-level function or method in whose body, or in the gap behind it, the range lies. */
+function functionHolding(module: Module, start: number, end: number): Held | undefined {
+  let found: Held | undefined;
+  const visit = (body: readonly Statement[], limit: number, prefix: string): void => {
+    body.forEach((statement, i) => {
+      const next = body[i + 1];
+      const until = next ? startOf(next) : limit;
+      if (statement.kind === 'ClassDef') visit(statement.body, until, `${prefix}${statement.name}.`);
+      else if (statement.kind === 'FunctionDef') {
+        const first = statement.body[0];
+        if (first && first.start <= start && end < until)
+          found = { definition: statement, name: prefix + statement.name };
+      }
+    });
+  };
+  visit(module.body, module.text.length + 1, '');
+  return found;
+}
+
+function startOf(statement: Statement): number {
+  if (statement.kind !== 'FunctionDef' && statement.kind !== 'ClassDef') return statement.start;
+  const first = statement.decorators[0];
+  // The `@` stands before the decorator's expression.
+  return first ? first.start - 1 : statement.start;
+}
+
+function definitionsIn(module: Module): Map<number, FunctionDef | ClassDef> {
+  const found = new Map<number, FunctionDef | ClassDef>();
+  const visit = (node: unknown): void => {
+    if (!node || typeof node !== 'object') return;
+    if (Array.isArray(node)) {
+      for (const element of node) visit(element);
+      return;
+    }
+    const { kind } = node as { kind?: string };
+    if (kind === 'FunctionDef' || kind === 'ClassDef') {
+      const definition = node as FunctionDef | ClassDef;
+      found.set(definition.start, definition);
+      visit(definition.body);
+    } else if (
+      kind === 'If' ||
+      kind === 'For' ||
+      kind === 'While' ||
+      kind === 'With' ||
+      kind === 'Try' ||
+      kind === 'Match'
+    )
+      for (const value of Object.values(node))
+        if (Array.isArray(value)) visit(value);
+        else if (kind === undefined) visit((node as { body?: unknown }).body);
+  };
+  visit(module.body);
+  return found;
+}
+
+/** The entry with its places in the new texts; undefined where it ran through what was edited. */
+function moved(
+  entry: LoweredEntry,
+  edits: ReadonlyMap<string, BodyEdit>,
+  news: readonly string[],
+): LoweredEntry | undefined {
+  if (!entry.dependsOn) return edits.size ? undefined : entry;
+  const touched = entry.dependsOn.filter((place) => edits.has(fileOf(place)));
+  if (!touched.length && !news.length) return entry;
+  for (const edit of edits.values()) if (entry.dependsOn.includes(edit.place)) return undefined;
+  const offset = (edit: BodyEdit, at: number) => (at <= edit.prefix ? at : at + edit.by);
+  const range = <T extends { readonly file: string; readonly start: number; readonly end: number }>(place: T): T => {
+    const edit = edits.get(place.file);
+    return edit ? { ...place, start: offset(edit, place.start), end: offset(edit, place.end) } : place;
+  };
+  if (news.length && mentions(entry, edits, offset, news)) return undefined;
+  let lost = false;
+  const activation = (old: Activation): Activation => {
+    const edit = edits.get(old.module.file);
+    if (!edit) return old;
+    if (!old.function) return { ...old, module: edit.module };
+    const definition = edit.definitions.get(offset(edit, old.function.start));
+    if (definition?.kind !== 'FunctionDef' || definition.name !== old.function.name) {
+      lost = true;
+      return old;
+    }
+    return { ...old, module: edit.module, function: definition };
+  };
+  const origin = (old: Origin): Origin =>
+    old.kind === 'source' && old.frames.some((frame) => edits.has(frame.file))
+      ? { ...old, frames: old.frames.map(range) }
+      : old;
+  const handOver = (old: HandOver): HandOver => {
+    const { start, end } = range({ file: old.file, start: old.node.start, end: old.node.end });
+    return { ...old, node: { start, end } };
+  };
+  const paths = entry.paths.map(
+    (path): LoweredPath => ({
+      ...path,
+      // The steps stay the same array: what was found out about them stands.
+      program: { ...path.program, origins: path.program.origins.map(origin) },
+      activations: path.activations.map(activation),
+      decisions: path.decisions.map(({ file, test, taken }) => {
+        const { start, end } = range({ file, start: test.start, end: test.end });
+        return { file, test: { start, end }, taken };
+      }),
+      ...(path.handOvers ? { handOvers: path.handOvers.map(handOver) } : {}),
+    }),
+  );
+  if (lost) return undefined;
+  const dependsOn = entry.dependsOn.map((place) => {
+    const edit = edits.get(fileOf(place));
+    const hash = place.lastIndexOf('#');
+    return edit && fileOf(place) !== place
+      ? `${place.slice(0, hash)}#${offset(edit, Number(place.slice(hash + 1)))}`
+      : place;
+  });
+  return { ...entry, paths, dependsOn };
+}
+
+/** Whether a function that the entry ran through, or module code, may call one of these names. */
+function mentions(
+  entry: LoweredEntry,
+  edits: ReadonlyMap<string, BodyEdit>,
+  offset: (edit: BodyEdit, at: number) => number,
+  names: readonly string[],
+): boolean {
+  if (entry.name === '<module>') return true;
+  const word = new RegExp(`\\b(?:${names.join('|')})\\b`, 'u');
+  return (entry.dependsOn ?? []).some((place) => {
+    const file = fileOf(place);
+    if (file === place) return false;
+    const edit = edits.get(file);
+    // A function of another file imports the name from this one.
+    if (!edit) return true;
+    const definition = edit.definitions.get(offset(edit, Number(place.slice(place.lastIndexOf('#') + 1))));
+    return !definition || word.test(edit.module.text.slice(definition.start, definition.end));
+  });
+}
+
+/** `a.py` of `a.py#120`; the file itself where nothing follows. */
+function fileOf(place: string): string {
+  return place.replace(/#\d+$/, '');
+}
