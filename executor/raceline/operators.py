@@ -26,7 +26,7 @@ OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bern
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins")
+    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple")
 
     def __init__(self, func):
         schema = func._schema
@@ -65,6 +65,7 @@ class Plan:
         # "result": it makes pinned memory; "asked": it does when its argument says so.
         self.pins = "result" if self.base == "_pin_memory" else "asked" if any(a.name == "pin_memory" for a in schema.arguments) else None
         self.copies = self.base in ("copy_", "_to_copy")
+        self.simple = self.kind == "op" and not self.copies and not schema.name.startswith(("c10d::", "_c10d_functional::"))
         self.collective = schema.name.startswith(("c10d::", "_c10d_functional::"))
 
     def arguments(self, args, kwargs):

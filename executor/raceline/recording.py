@@ -131,6 +131,15 @@ class Recording:
             time = self.clock()
         return self.file.step(kind, f',"t":{time}{body}{self.where(site)}')
 
+    def thread_key(self):
+        """The thread key of a step of the calling thread, as text; None: it has to be asked for each time."""
+        thread = self._threads.get(threading.get_ident())
+        if thread is None:
+            if threading.get_ident() not in threading._active:
+                return None
+            thread = self.thread()
+        return f',"th":{thread}' if thread else ""
+
     def where(self, site):
         """The thread and site keys of a step."""
         if site is None:

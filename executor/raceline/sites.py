@@ -10,9 +10,10 @@ import sysconfig
 from raceline.names import Names
 
 # Deeper user frames say little and cost a walk at every operator.
-MAX_USER_FRAMES = 6
+MAX_USER_FRAMES = 4
 LONGEST_KEY = 2 * MAX_USER_FRAMES
 MAX_FRAMES = 64
+FRAMES = range(MAX_FRAMES)
 NOWHERE = (None, None)
 
 # Files of torch that stand between a call and its operator without making other tensors.
@@ -32,6 +33,7 @@ class Sites:
         self._user = {}
         self._keep = []
         self._chains = {}
+        self._lines = {}
         self._rows = {}
         self._paths = {}
         self.names = Names()
@@ -45,34 +47,54 @@ class Sites:
         return self.at(sys._getframe())
 
     def at(self, frame):
-        """As `look`, from a frame on; frames of this package are passed over. This runs for every operator and every release."""
+        """As `look`, from a frame on; frames of this package are passed over. This runs for every operator."""
         start = frame
         user = self._user
-        key = []
+        key = ()
         between = 0
-        left = MAX_FRAMES
-        while frame is not None and left:
+        for _ in FRAMES:
+            if frame is None:
+                break
             code = frame.f_code
             known = user.get(id(code))
-            if known is None:
-                known = self._learn(code)
             if known:
-                key += id(code), frame.f_lasti
+                key += (id(code), frame.f_lasti)
                 if len(key) == LONGEST_KEY:
                     break
+            elif known is None:
+                if self._learn(code):
+                    continue
+                between += not key and self._user[id(code)] is False
             elif known is False and not key:
                 between += 1
             frame = frame.f_back
-            left -= 1
         if not key:
             return NOWHERE
-        key = tuple(key)
         got = self._chains.get(key)
         if got is None:
             found = self.caller(start)
             got = self._chains[key] = (self._declare(start), found and self.names.target(*found, count=False))
         # Deep inside a module's call the value that is assigned in the end is another one.
         return got if not between else (got[0], None)
+
+    def line(self, frame):
+        """The site of the innermost frame of the program alone, without its callers: cheap enough for every release."""
+        user = self._user
+        for _ in FRAMES:
+            if frame is None:
+                return None
+            code = frame.f_code
+            known = user.get(id(code))
+            if known is None:
+                known = self._learn(code)
+            if known:
+                key = (id(code), frame.f_lasti)
+                site = self._lines.get(key)
+                if site is None:
+                    site = self._lines[key] = self._intern([(code.co_filename, frame.f_lineno or 0, code.co_name)])
+                return site
+            frame = frame.f_back
+        return None
 
     def caller(self, frame):
         """(code, f_lasti) of the innermost frame of the program, or None."""

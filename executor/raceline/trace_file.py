@@ -30,7 +30,7 @@ class TraceFile:
         self._write_lock = threading.Lock()
         self._numbers = itertools.count()
         self._wake = threading.Event()
-        self.counts = {"op": 0}
+        self.counts = {"op": 0, "alloc": 0}
         self.append(json.dumps(header, separators=(",", ":"), ensure_ascii=False))
         self.flush()
         self._flusher = threading.Thread(target=self._flush_regularly, name="raceline flush", daemon=True)

@@ -23,12 +23,17 @@ class Blocks:
         # Allocations in order, as (address, block id): what the allocator's own history is matched with at the end.
         self.order = []
 
-    def add(self, address, size, stream, backward, site, name, time):
-        recording = self._recording
-        block = DeviceBlock(recording.new_block(), stream, backward)
-        recording.alloc(block.id, address, size, stream, site, name, False, time)
+    def new(self, address, stream, backward):
+        """A block whose line the caller writes."""
+        block = DeviceBlock(self._recording.new_block(), stream, bool(backward))
         self.live[address] = block
         self.order.append((address, block.id))
+        return block
+
+    def add(self, address, size, stream, backward, site, name, time):
+        recording = self._recording
+        block = self.new(address, stream, backward)
+        recording.alloc(block.id, address, size, stream, site, name, False, time)
         return block
 
     def add_foreign(self, address, size, stream, site):

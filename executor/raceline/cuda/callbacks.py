@@ -20,6 +20,7 @@ class Callbacks:
         self._local = session.local
         self._file = session.recording.file
         self._start = session.start_ns
+        self._sites = session.recording.sites
         self._live = session.blocks.live
         # Event handle → event id. A handle whose event is deleted is handed out again: another life, another id.
         self.events = {}
@@ -37,16 +38,16 @@ class Callbacks:
     def record(self, handle, stream):
         if self._file.closed:
             return
-        local = self._local
+        thread = self._local.thread
         event = self.events.get(handle)
         if event is None:
             # An event that was waited for before its first record has its id already.
-            event = local.naming
+            event = thread.naming
             if event is None:
                 event = self._recording.new_event()
             self.events[handle] = event
-        implicit = "" if local.intent else ',"implicit":true'
-        self._put("record", f',"e":{event},"st":{self._session.stream_of(stream)}{implicit}')
+        implicit = "" if thread.intent else ',"implicit":true'
+        self._put(thread, "record", f',"e":{event},"st":{self._session.stream_of(stream)}{implicit}')
 
     def wait(self, handle, stream):
         if self._file.closed:
@@ -55,8 +56,9 @@ class Callbacks:
         if event is None:
             self._file.limit("Events recorded before the recording began, or by another process, are not followed.")
             return
-        implicit = "" if self._local.intent else ',"implicit":true'
-        self._put("wait", f',"e":{event},"st":{self._session.stream_of(stream)}{implicit}')
+        thread = self._local.thread
+        implicit = "" if thread.intent else ',"implicit":true'
+        self._put(thread, "wait", f',"e":{event},"st":{self._session.stream_of(stream)}{implicit}')
 
     def deletion(self, handle):
         self.events.pop(handle, None)
@@ -75,42 +77,53 @@ class Callbacks:
     def _sync(self, body):
         if self._file.closed or self._session.quiet:
             return
-        local = self._local
-        if local.sync is not None:
-            local.sync.append(body)  # a patched call is active: it adds how long the host waited
+        thread = self._local.thread
+        if thread.sync is not None:
+            thread.sync.append(body)  # a patched call is active: it adds how long the host waited
             return
-        if not local.intent:
+        if not thread.intent:
             body += ',"implicit":true'
-        self._put("sync", body)
+        self._put(thread, "sync", body)
 
-    def _put(self, kind, body):
-        pending = self._local.pending
+    def _put(self, thread, kind, body):
+        pending = thread.pending
         if pending is None:
-            self._recording.step(kind, body)
+            self._recording.step(kind, body, -1 if thread.site is None else thread.site)
         else:
             pending.append((kind, body, now() - self._start))
 
     def allocation(self, address):
         if self._file.closed:
             return
-        local = self._local
-        pending = local.pending
+        thread = self._local.thread
+        pending = thread.pending
         if pending is None:
             self._session.outside_allocation(address)
         else:
-            pending.append(("alloc", address, self._session.measured(local) if local.measure else 0))
+            pending.append(("alloc", address, self._session.measured(thread) if thread.measure else 0))
 
     def deallocation(self, address):
-        if self._file.closed:
+        file = self._file
+        if file.closed:
             return
-        pending = self._local.pending
+        thread = self._local.thread
         block = self._live.pop(address, None)
-        if pending is not None:
-            pending.append(("free", address, block, now() - self._start))
+        if thread.pending is not None:
+            thread.pending.append(("free", address, block, now() - self._start))
         elif block is not None:
             time_ = now() - self._start
-            where = self._recording.where(self._recording.sites.at(sys._getframe())[0])
-            self._file.step("free", f',"t":{time_},"b":{block.id}{where}')
+            site = self._sites.line(sys._getframe())
+            if site is None:
+                site = self._recording.fallback_site
+            key = thread.key
+            if key is None:
+                key = thread.key = self._recording.thread_key()
+                if key is None:
+                    key = self._recording.where(None)
+                    site = None
+            where = key if site is None else f'{key},"s":{site}'
+            with file.lock:
+                file.append(f'{{"k":"free","n":{next(file._numbers)},"t":{time_},"b":{block.id}{where}}}')
 
 
 class _Direct:

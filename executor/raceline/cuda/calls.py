@@ -3,6 +3,7 @@
 A wait on an event that was never recorded reaches no callback, a query never does; `implicit` on a step is the absence of a
 patched call that the program's own code made.
 """
+import sys
 import time
 
 import torch
@@ -37,35 +38,48 @@ class Calls:
         return known
 
     def _events(self):
-        session, recording, local = self._session, self._recording, self._local
+        session, recording, local, sites = self._session, self._recording, self._local, self._sites
         events = session.callbacks.events
         full = session.level == "full"
         Event = torch.cuda.Event
         plain_record, plain_wait, plain_query = Event.record, Event.wait, Event.query
 
+        def site_of(thread):
+            return sites.here() if thread.site is None else thread.site
+
         def record(event, stream=None):
-            local.naming = event.__dict__.get("_raceline_event")
-            local.intent += 1
+            thread = local.thread
+            thread.naming = event.__dict__.get("_raceline_event")
+            outer = thread.site
+            if outer is None:
+                thread.site = sites.at(sys._getframe(1))[0]
+            thread.intent += 1
             try:
                 plain_record(event, stream)
             finally:
-                local.intent -= 1
-                local.naming = None
+                thread.intent -= 1
+                thread.naming = None
+                thread.site = outer
             if not full:
                 stream = torch.cuda.current_stream() if stream is None else stream
-                recording.step("record", f',"e":{self._event_id(event)},"st":{self._body(stream)}')
+                recording.step("record", f',"e":{self._event_id(event)},"st":{self._body(stream)}', site_of(thread))
 
         def wait(event, stream=None):
             if full and event.cuda_event:
-                local.intent += 1
+                thread = local.thread
+                outer = thread.site
+                if outer is None:
+                    thread.site = sites.at(sys._getframe(1))[0]
+                thread.intent += 1
                 try:
                     plain_wait(event, stream)
                 finally:
-                    local.intent -= 1
+                    thread.intent -= 1
+                    thread.site = outer
                 return
             plain_wait(event, stream)
             stream = torch.cuda.current_stream() if stream is None else stream
-            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._body(stream)}')
+            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._body(stream)}', site_of(local.thread))
 
         def query(event):
             done = plain_query(event)
@@ -81,14 +95,15 @@ class Calls:
         session, recording, local, sites = self._session, self._recording, self._local, self._sites
 
         def call(*args, **kwargs):
-            if local.sync is not None or session.quiet:
+            thread = local.thread
+            if thread.sync is not None or session.quiet:
                 return plain(*args, **kwargs)
             start = now()
-            local.sync = []
+            thread.sync = []
             try:
                 return plain(*args, **kwargs)
             finally:
-                bodies, local.sync = local.sync, None
+                bodies, thread.sync = thread.sync, None
                 if session.level != "full":
                     bodies = [body_of(*args, **kwargs)]
                 implicit = "" if sites.calls_directly() else ',"implicit":true'
@@ -116,11 +131,16 @@ class Calls:
             return done
 
         def wait_stream(stream, other):
-            local.intent += 1
+            thread = local.thread
+            outer = thread.site
+            if outer is None:
+                thread.site = sites.at(sys._getframe(1))[0]
+            thread.intent += 1
             try:
                 plain_wait_stream(stream, other)
             finally:
-                local.intent -= 1
+                thread.intent -= 1
+                thread.site = outer
 
         Stream.__new__, Stream.query, Stream.wait_stream = new, query, wait_stream
         Stream.synchronize = self._waiting(Stream.synchronize, lambda stream: f',"on":"stream","st":{self._body(stream)}')

@@ -35,16 +35,26 @@ class Sources:
         self.profile = device_times.start()
 
 
-class Local(threading.local):
-    """What each host thread is in the middle of."""
+class Thread:
+    """What one host thread is in the middle of."""
 
-    pending = None  # entries of callbacks inside an operator, or None outside
-    intent = 0  # how many patched calls of the program are active
-    sync = None  # where callbacks leave host waits while a patched call measures them
-    naming = None  # the id that an event has before its first record
-    measure = False
-    base = 0
-    spans = None
+    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "spans", "key", "site")
+
+    def __init__(self):
+        self.pending = None  # entries of callbacks inside an operator, or None outside
+        self.intent = 0  # how many patched calls of the program are active
+        self.sync = None  # where callbacks leave host waits while a patched call measures them
+        self.naming = None  # the id that an event has before its first record
+        self.measure = False  # whether the scratch memory of the operator is measured
+        self.base = 0
+        self.spans = None
+        self.key = None  # the thread key of its steps, once it is known
+        self.site = None  # the site of the patched call that is active
+
+
+class Local(threading.local):
+    def __init__(self):
+        self.thread = Thread()
 
 
 class Session:
@@ -136,13 +146,13 @@ class Session:
         block.kept = (block.kept or set()) | {stream}
         self.recording.step("recordStream", f',"b":{block.id},"st":{stream},"implicit":true')
 
-    def measure_start(self, local):
-        local.measure = True
-        local.base = _allocated()
+    def measure_start(self, thread):
+        thread.measure = True
+        thread.base = _allocated()
 
-    def measured(self, local):
+    def measured(self, thread):
         total = _allocated()
-        size, local.base = total - local.base, total
+        size, thread.base = total - thread.base, total
         return size
 
     def outside_allocation(self, address):
@@ -160,13 +170,14 @@ class Session:
 
     def launched(self, start, end, n, stream):
         """Remember when a step that starts kernels was called, for the join with the profiler."""
-        spans = self.local.spans
+        thread = self.local.thread
+        spans = thread.spans
         if spans is None:
-            spans = self.new_spans()
+            spans = self.new_spans(thread)
         spans.extend((start, end, n, stream))
 
-    def new_spans(self):
-        spans = self.local.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
+    def new_spans(self, thread):
+        spans = thread.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
         # The profiler names a thread by this number where it has not seen it run an operator.
         self.spans.setdefault(threading.get_ident() & 0xFFFFFFFF, spans)
         return spans

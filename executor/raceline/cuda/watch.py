@@ -48,8 +48,8 @@ class Watch(TorchDispatchMode):
             if plan.kind == "record_stream":
                 self._record_stream(args, kwargs)
             return func(*args, **kwargs) if kwargs else func(*args)
-        local = self._local
-        if local.pending is not None:  # called back from inside an operator: that operator's line covers it
+        thread = self._local.thread
+        if thread.pending is not None:  # called back from inside an operator: that operator's line covers it
             return func(*args, **kwargs) if kwargs else func(*args)
 
         # Before the call: an operator may free or move what it reads.
@@ -104,10 +104,10 @@ class Watch(TorchDispatchMode):
         except Exception:  # tensors without storage (functorch, fake): their accesses are not known
             foreign = 1
 
-        local.measure = False
-        local.pending = pending = []
+        thread.measure = False
+        thread.pending = pending = []
         if plan.scratch:
-            self._session.measure_start(local)
+            self._session.measure_start(thread)
         start = now()
         try:
             if self._mark is None:
@@ -116,52 +116,68 @@ class Watch(TorchDispatchMode):
                 with self._mark(plan.name, start):
                     out = func(*args, **kwargs) if kwargs else func(*args)
         except BaseException:
-            local.pending = None
+            thread.pending = None
             _, after, _ = self._settle(pending, {}, max(device, 0), start)
             for kind, body, at in after:
                 self._recording.step(kind, body, time=at)
             raise
         end = now()
-        local.pending = None
+        thread.pending = None
         if device < 0 and not pending and host is None and not plan.copies:  # an operator of the CPU
             if plan.pins and (plan.pins == "result" or kwargs and kwargs.get("pin_memory")):
                 self._session.blocks.pin(out, self._session.stream_of(self._raw_stream(torch._C._cuda_getDevice())), self._sites.here())
             return out
-        site, name = self._sites.at(sys._getframe())
-        if host is None and not plan.copies and plan.kind == "op" and not foreign and not plan.collective:
+        try:
+            site, name = self._sites.at(sys._getframe(1))
+        except ValueError:  # autograd's threads have no frames of Python
+            site = name = None
+        if plan.simple and host is None and not foreign:
             # The common case in one go: no result is new, or one result that is one new block.
             if not pending:
                 if device >= 0 and plan.writes:
-                    self._line(plan, start, end, self._session.stream_of(self._raw_stream(device), device), site, accesses)
+                    self._line(plan, start, end, self._session.stream_of(self._raw_stream(device), device), site, accesses, thread)
                     return out
             elif len(pending) == 1 and type(out) is Tensor and pending[0][0] == "alloc" and pending[0][1] == out.data_ptr() and out.is_contiguous():
                 if plan.scratch:
                     plan.scratch -= 1
+                address = pending[0][1]
                 device = out.get_device()
                 stream = self._session.stream_of(self._raw_stream(device), device)
                 size = out.nbytes
-                block = self._session.blocks.add(pending[0][1], size, stream, bool(backward), site, name, start - self._start)
+                block = self._session.blocks.new(address, stream, backward)
                 accesses.append(f'[{block.id},0,{size},"w"]')
-                self._line(plan, start, end, stream, site, accesses)
+                label = "" if name is None else f',"name":{self._file.string(name)}'
+                self._line(plan, start, end, stream, site, accesses, thread, "", f'"t":{start - self._start},"b":{block.id},"addr":"{address:#x}","size":{size},"st":{stream}{label}')
                 return out
-        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, foreign, site, name)
+        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, foreign, site, name, thread)
         return out
 
-    def _line(self, plan, start, end, stream, site, accesses, extra=""):
-        """Write the operator's own line; returns its number."""
+    def _line(self, plan, start, end, stream, site, accesses, thread, extra="", alloc=None):
+        """Write the operator's own line, and before it that of its one new block."""
         file = self._file
-        where = self._recording.where(site)
+        key = thread.key
+        if site is None:
+            site = self._recording.fallback_site
+        if key is None:
+            key = thread.key = self._recording.thread_key()
+            if key is None:
+                key = self._recording.where(None)
+                site = None
+        if site is not None:
+            key = f'{key},"s":{site}'
         with file.lock:
+            if alloc is not None:
+                file.append(f'{{"k":"alloc","n":{next(file._numbers)},{alloc}{key}}}')
+                file.counts["alloc"] += 1
             n = next(file._numbers)
-            file.append(f'{{"k":"op","n":{n},"t":{start - self._start},"d":{end - start},"st":{stream},"name":{plan.label}{where}{extra},"acc":[{",".join(accesses)}]}}')
-        file.counts["op"] += 1
-        spans = self._local.spans
+            file.append(f'{{"k":"op","n":{n},"t":{start - self._start},"d":{end - start},"st":{stream},"name":{plan.label}{key}{extra},"acc":[{",".join(accesses)}]}}')
+            file.counts["op"] += 1
+        spans = thread.spans
         if spans is None:
-            spans = self._session.new_spans()
+            spans = self._session.new_spans(thread)
         spans.extend((start, end, n, stream))
-        return n
 
-    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name):
+    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread):
         """An operator's lines in general: copies, several results, scratch memory, what happened inside it."""
         site = self._recording.fallback_site if site is None else site
         if device < 0:
@@ -223,7 +239,7 @@ class Watch(TorchDispatchMode):
         extra = f',"copy":"{copy}"' if copy else ""
         if blind:
             extra += ',"blind":true'
-        self._line(plan, start, end, stream, site, accesses, extra)
+        self._line(plan, start, end, stream, site, accesses, thread, extra)
         if after:
             for kind, body, at in after:
                 if kind == "sync":
