@@ -110,11 +110,9 @@ class Execution {
     const { streams, threads, blocks, steps } = this.#program;
     let pool = firstPoolNumber;
     streams.forEach(({ name, device, isDefault, unknown }, id) => {
-      // A stream without its line is one that the reader, too, does not know and never accuses.
-      if (unknown) return;
       const num = isDefault ? defaultNumber : pool;
       if (!isDefault) pool += 4;
-      this.#writer.stream({ id, device: Math.max(0, device), num, name, default: isDefault });
+      this.#writer.stream({ id, device: Math.max(0, device), num, name, default: isDefault, unknown });
     });
     threads.forEach(({ name }, id) => {
       this.#writer.thread({ id, name });
@@ -369,7 +367,6 @@ class Execution {
 
   #finish(): void {
     const { streams } = this.#program;
-    this.#writer.limit('Times are modelled by the built-in executor; nothing ran on a device.');
     if (this.#sizesGuessed)
       this.#writer.limit(
         `Sizes that the source does not tell are taken as ${unknownSize >> 20} MiB, so which tensors share memory is an example.`,

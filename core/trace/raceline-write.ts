@@ -81,9 +81,21 @@ export class RacelineWriter {
     readonly name?: string;
     readonly default?: boolean;
     readonly priority?: number;
+    readonly unknown?: boolean;
   }): void {
-    const { id, device, handle, num, name, priority } = stream;
-    this.#line({ k: 'stream', id, device, handle, num, name: this.#named(name), default: stream.default, priority });
+    const { id, device, handle, num, name, priority, unknown } = stream;
+    const isDefault = stream.default;
+    this.#line({
+      k: 'stream',
+      id,
+      device,
+      handle,
+      num,
+      name: this.#named(name),
+      default: isDefault,
+      priority,
+      unknown,
+    });
   }
 
   thread(thread: { readonly id: number; readonly tid?: number; readonly pid?: number; readonly name?: string }): void {

@@ -153,6 +153,13 @@ test('blocks that came from outside are there without an allocation', () => {
   expect(seen('a: r x w y\nb: r y')).toEqual(['missing-wait 2 1']);
 });
 
+test('a stream that is not known stays so', () => {
+  const trace = run('unknown u\nalloc x on u\nu: w x\nrecord e on u\nb waits e\nb: r x');
+  expect(trace.problems).toEqual([]);
+  expect(trace.program.streams.map(({ unknown }) => unknown === true)).toEqual([true, false]);
+  expect(trace.limits.some((limit) => limit.includes('come from outside'))).toBe(true);
+});
+
 test('the hazards of the run are those of the program', () => {
   const programs = [
     used,

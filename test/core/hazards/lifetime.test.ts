@@ -26,6 +26,12 @@ test('record_stream covers the work queued up to the release, wherever it is cal
   expect(hazards(`alloc x on a\na: w x\nrecord e on a\nb waits e\nkeep x for b\nb: r x\n${rest}`)).toEqual(nothing);
 });
 
+test('record_stream takes a stream of another device', () => {
+  const far = used.replaceAll('b waits', 'far waits').replace('b: r x', 'far: r x');
+  expect(hazards(`${far}release x\nalloc y on a\na: w y`)).toEqual(['lifetime x: far 5, released 6, reused 7']);
+  expect(hazards(`${far}keep x for far\nrelease x\nalloc y on a\na: w y`)).toEqual(nothing);
+});
+
 test('record_stream for another stream does not help', () => {
   expect(hazards(`${used}keep x for c\nrelease x\nalloc y on a\na: w y`)).toEqual([
     'lifetime x: b 5, released 7, reused 8',

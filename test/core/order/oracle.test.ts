@@ -143,6 +143,31 @@ test('each order hazard is an unordered pair, and each step that races is accuse
   expect(accused).toBeGreaterThan(1000);
 });
 
+test('each host hazard is a copy in flight that the host meets, and none is missed', () => {
+  let accused = 0;
+  for (let seed = 1; seed <= 400; seed++) {
+    const program = randomProgram(seed, { ...shapes[seed % shapes.length]!, pinned: true });
+    const graph = new Reachability(program);
+    const { steps } = program;
+    const racing = new Set<string>();
+    steps.forEach((second, j) => {
+      if (second.kind !== 'hostAccess') return;
+      const { block, write } = second.access;
+      steps.slice(0, j).forEach((first, i) => {
+        if (first.kind !== 'launch' || graph.ordered(i, steps.length + j)) return;
+        if (first.accesses.some((access) => access.block === block && (access.write || write))) racing.add(`${i} ${j}`);
+      });
+    });
+    const found = examine(program).hazards.filter((hazard) => hazard.kind === 'host');
+    for (const hazard of found) expect(racing, `seed ${seed}`).toContain(`${hazard.first} ${hazard.second}`);
+    const firstOf = (seconds: readonly number[]) => Math.min(Number.POSITIVE_INFINITY, ...seconds);
+    const firstRace = firstOf([...racing].map((pair) => Number(pair.split(' ')[1])));
+    expect(firstOf(found.map((hazard) => hazard.second)), `seed ${seed}`).toBe(firstRace);
+    accused += found.length;
+  }
+  expect(accused).toBeGreaterThan(100);
+});
+
 test('without races nothing is found, and every race that is mended one by one goes', () => {
   for (let seed = 1; seed <= 300; seed++) {
     let program = randomProgram(seed, shapes[seed % 3]!);

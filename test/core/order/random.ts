@@ -19,6 +19,8 @@ export interface Shape {
   readonly threads: number;
   readonly steps: number;
   readonly ranges: boolean;
+  /** Every other block is pinned memory, which the host touches as well. */
+  readonly pinned?: boolean;
   /** Blocks without addresses, as in source. */
   readonly unplaced?: boolean;
 }
@@ -44,7 +46,7 @@ export function randomProgram(seed: number, shape: Shape): StreamProgram {
       const block = blockEntries.length;
       blockEntries.push({
         name: `b${block}`,
-        memory: 'device' as const,
+        memory: shape.pinned && block % 2 ? ('pinned' as const) : ('device' as const),
         evidence: true,
         size,
         ...(shape.unplaced ? {} : { address: address + slot * size }),
@@ -67,6 +69,10 @@ export function randomProgram(seed: number, shape: Shape): StreamProgram {
     else if (what < 65 && shape.threads > 1) {
       const child = (base.thread + 1) % shape.threads;
       steps.push(pick(2) ? { ...base, kind: 'fork', child } : { ...base, kind: 'join', child });
+    } else if (shape.pinned && what < 76 && held.length) {
+      const { block } = held[pick(held.length)]!;
+      if (blockEntries[block]!.memory === 'pinned')
+        steps.push({ ...base, kind: 'hostAccess', name: 'host', access: { block, write: pick(2) === 0 } });
     } else if (held.length) {
       const accesses: Access[] = [];
       for (let i = pick(3); i >= 0; i--) {
