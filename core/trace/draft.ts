@@ -61,6 +61,13 @@ export class HostRows {
     return this.start.length;
   }
 
+  #sortedLength = 0;
+
+  /** Whether all rows are in their order. */
+  get sorted(): boolean {
+    return this.#sortedLength === this.length;
+  }
+
   /** Grouped by thread, then by start, the longer first. */
   order(): Int32Array {
     const start = this.start.cells;
@@ -72,7 +79,9 @@ export class HostRows {
     });
   }
 
+  /** Sorts the rows now; an importer that does it points its own indices at the new places itself. */
   reorder(order: Int32Array): void {
+    this.#sortedLength = this.length;
     for (const column of [this.thread, this.start, this.duration, this.name, this.kind, this.site])
       column.reorder(order);
   }
@@ -322,11 +331,13 @@ export class TraceDraft {
       );
     const { device, host, marks, blocks, counters, sites } = this;
 
-    const hostOrder = host.order();
-    const hostPlace = inverse(hostOrder);
-    for (let row = 0; row < device.length; row++) {
-      const launcher = device.launcher.get(row);
-      if (launcher >= 0) device.launcher.set(row, hostPlace[launcher]!);
+    const hostOrder = host.sorted ? undefined : host.order();
+    if (hostOrder) {
+      const hostPlace = inverse(hostOrder);
+      for (let row = 0; row < device.length; row++) {
+        const launcher = device.launcher.get(row);
+        if (launcher >= 0) device.launcher.set(row, hostPlace[launcher]!);
+      }
     }
     const deviceStart = device.start.cells;
     const deviceOrder = groupedOrder(device.length, device.stream.cells, (a, b) => deviceStart[a]! < deviceStart[b]!);

@@ -58,7 +58,8 @@ export class ByteInterner {
 
   #same(bytes: Uint8Array, from: number, length: number, offset: number): boolean {
     const arena = this.#arena;
-    for (let i = 0; i < length; i++) if (arena[offset + i] !== bytes[from + i]) return false;
+    // Names differ at their ends more often than at their beginnings.
+    for (let i = length - 1; i >= 0; i--) if (arena[offset + i] !== bytes[from + i]) return false;
     return true;
   }
 

@@ -217,7 +217,9 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
 
   // Launches: the kernels of one call on one stream are one step; a graph launch has many.
   const launches: number[][] = [];
+  /** The first launch of a call, and after each launch the next of the same call on another stream, -1: none. */
   const launchOf = new Map<number, number>();
+  const alike: number[] = [];
   let unlaunched = 0;
   let dropped = 0;
   for (let row = 0; row < device.length; row++) {
@@ -229,11 +231,14 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
     }
     device.launcher.set(row, call);
     device.site.set(row, host.site.get(call));
-    const key = correlation * 8192 + device.stream.get(row);
-    const launch = launchOf.get(key);
-    if (launch !== undefined) launches[launch]!.push(row);
+    const stream = device.stream.get(row);
+    const first = launchOf.get(correlation) ?? -1;
+    let launch = first;
+    while (launch >= 0 && device.stream.get(launches[launch]![0]!) !== stream) launch = alike[launch]!;
+    if (launch >= 0) launches[launch]!.push(row);
     else {
-      launchOf.set(key, launches.length);
+      launchOf.set(correlation, launches.length);
+      alike.push(first);
       calls.push({ time: host.start.get(call), kind: 'launch', row: launches.length, call });
       launches.push([row]);
     }

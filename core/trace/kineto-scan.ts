@@ -46,6 +46,8 @@ export class ArgumentFields {
   readonly #names: readonly Uint8Array[];
   /** Open addressing over the hashes of the names; -1: free. */
   readonly #slots = new Int8Array(64).fill(-1);
+  /** Bit n: a name has n characters, or n and a multiple of 32. */
+  #lengths = 0;
   readonly values: Float64Array;
   readonly texts: Int32Array;
 
@@ -55,6 +57,7 @@ export class ArgumentFields {
       let at = place(hashBytes(name, 0, name.length));
       while (this.#slots[at]! >= 0) at = (at + 1) & 63;
       this.#slots[at] = slot;
+      this.#lengths |= 1 << name.length;
     }
     this.values = new Float64Array(names.length);
     this.texts = new Int32Array(names.length);
@@ -62,6 +65,7 @@ export class ArgumentFields {
 
   /** The slot of the name in bytes `from`..`to`, -1 if it is not asked for. */
   slot(bytes: Uint8Array, from: number, to: number): number {
+    if ((this.#lengths & (1 << (to - from))) === 0) return -1;
     let at = place(hashBytes(bytes, from, to));
     for (;;) {
       const slot = this.#slots[at]!;
@@ -144,12 +148,14 @@ export class KinetoScanner implements ScannedEvent {
   #fraction = 0;
   #negative = false;
 
-  // What the last event had, as bytes: category up to the name, process and thread up to the time.
+  // What the last few events had, as bytes: category up to the name, process and thread up to the time.
   #lastCategory = -1;
   #categoryPart = toView(new Uint8Array(4));
   #lastPid = 0;
   #lastTid = 0;
   #threadPart = toView(new Uint8Array(4));
+  readonly #categories: { readonly part: DataView; readonly category: number }[] = [];
+  readonly #threads: { readonly part: DataView; readonly pid: number; readonly tid: number }[] = [];
 
   #fast = true;
   #fastUsed = false;
@@ -357,6 +363,7 @@ export class KinetoScanner implements ScannedEvent {
     if (this.#resyncing && !this.#resync()) return false;
     let i = this.#at;
     for (;;) {
+      if (i + 4 < limit && this.#words.getInt32(i, true) === betweenEvents) i += 4;
       let c = bytes[i]!;
       while (i < limit && (c === 10 || c === 32 || c === comma || c === 13 || c === 9)) c = bytes[++i]!;
       if (i >= limit) {
@@ -470,11 +477,12 @@ export class KinetoScanner implements ScannedEvent {
       this.category = -1;
       return this.#eventEnd(start + 16);
     }
-    if (phase !== 88 || !this.#same(start + 14, layout.category)) return otherLayout;
+    const instant = phase === 105;
+    if ((phase !== 88 && !instant) || !this.#same(start + 14, layout.category)) return otherLayout;
 
     let i = start + 25;
     if (i + this.#categoryPart.byteLength + 128 > limit) return otherLayout;
-    if (!this.#same(i, this.#categoryPart) && !this.#learnCategory(i)) return otherLayout;
+    if (!this.#same(i, this.#categoryPart) && !this.#findCategory(i)) return otherLayout;
     i += this.#categoryPart.byteLength;
 
     // The name, four bytes at a time while none of them is a quote or a backslash.
@@ -505,7 +513,7 @@ export class KinetoScanner implements ScannedEvent {
     const nameEnd = i;
     i++;
 
-    if (!this.#same(i, this.#threadPart) && !this.#learnThread(i)) return otherLayout;
+    if (!this.#same(i, this.#threadPart) && !this.#findThread(i)) return otherLayout;
     i += this.#threadPart.byteLength;
 
     const digits = i;
@@ -522,23 +530,27 @@ export class KinetoScanner implements ScannedEvent {
       i += 4;
       if (!(nanoseconds >= 0 && nanoseconds <= 999)) return otherLayout;
     }
-    if (i === digits || i + 48 > limit || !this.#same(i, layout.duration)) return otherLayout;
-    i += 9;
-    const second = i;
-    let duration = 0;
-    c = bytes[i]!;
-    while (c >= 48 && c <= 57) {
-      duration = duration * 10 + (c - 48);
-      c = bytes[++i]!;
+    if (i === digits || i + 48 > limit) return otherLayout;
+    let duration = -1;
+    if (!instant) {
+      if (!this.#same(i, layout.duration)) return otherLayout;
+      i += 9;
+      const second = i;
+      duration = 0;
+      c = bytes[i]!;
+      while (c >= 48 && c <= 57) {
+        duration = duration * 10 + (c - 48);
+        c = bytes[++i]!;
+      }
+      duration *= 1000;
+      if (c === 46) {
+        const fraction = (bytes[i + 1]! - 48) * 100 + (bytes[i + 2]! - 48) * 10 + (bytes[i + 3]! - 48);
+        i += 4;
+        if (!(fraction >= 0 && fraction <= 999)) return otherLayout;
+        duration += fraction;
+      }
+      if (i === second || i + 24 > limit) return otherLayout;
     }
-    duration *= 1000;
-    if (c === 46) {
-      const fraction = (bytes[i + 1]! - 48) * 100 + (bytes[i + 2]! - 48) * 10 + (bytes[i + 3]! - 48);
-      i += 4;
-      if (!(fraction >= 0 && fraction <= 999)) return otherLayout;
-      duration += fraction;
-    }
-    if (i === second || i + 24 > limit) return otherLayout;
 
     this.#argumentsFrom = -1;
     if (this.#same(i, layout.arguments)) {
@@ -572,22 +584,40 @@ export class KinetoScanner implements ScannedEvent {
     return words.getInt32(at + last, true) === part.getInt32(last, true);
   }
 
-  /** Remembers category and all up to the name, which stay the same over many events. */
-  #learnCategory(from: number): boolean {
+  /** Makes the category at hand the last one; those of the last few events are remembered. */
+  #findCategory(from: number): boolean {
+    for (const known of this.#categories)
+      if (from + known.part.byteLength <= this.#limit && this.#same(from, known.part)) {
+        this.#categoryPart = known.part;
+        this.#lastCategory = known.category;
+        return true;
+      }
     const bytes = this.#bytes;
     const to = this.#string(from);
-    if (to < 0 || to + 12 > this.#limit || !this.#same(to, layout.name)) return false;
+    if (to < 0 || to + 24 > this.#limit) return false;
+    const name = [layout.name, layout.instantName].find((candidate) => this.#same(to, candidate));
+    if (!name) return false;
     this.#lastCategory = this.#interner.intern(bytes, from, to, this.#escaped);
-    this.#categoryPart = toView(bytes.slice(from, to + 12));
+    this.#categoryPart = toView(bytes.slice(from, to + name.byteLength));
+    this.#categories.push({ part: this.#categoryPart, category: this.#lastCategory });
+    if (this.#categories.length > 12) this.#categories.shift();
     return true;
   }
 
-  /** Remembers process, thread and all up to the digits of the time. */
-  #learnThread(from: number): boolean {
+  /** The same for process, thread and all up to the digits of the time. */
+  #findThread(from: number): boolean {
+    if (from + 128 > this.#limit) return false;
+    for (const known of this.#threads)
+      if (this.#same(from, known.part)) {
+        this.#threadPart = known.part;
+        this.#lastPid = known.pid;
+        this.#lastTid = known.tid;
+        return true;
+      }
     const bytes = this.#bytes;
-    let i = from;
-    if (from + 96 > this.#limit || !this.#same(i, layout.pid)) return false;
-    i += 9;
+    const pidKey = [layout.pid, layout.instantPid].find((candidate) => this.#same(from, candidate));
+    if (!pidKey) return false;
+    let i = from + pidKey.byteLength;
     let start = i;
     let pid = 0;
     let c = bytes[i]!;
@@ -609,6 +639,8 @@ export class KinetoScanner implements ScannedEvent {
     this.#lastPid = pid;
     this.#lastTid = tid;
     this.#threadPart = toView(bytes.slice(from, i));
+    this.#threads.push({ part: this.#threadPart, pid, tid });
+    if (this.#threads.length > 12) this.#threads.shift();
     return true;
   }
 
@@ -734,7 +766,8 @@ export class KinetoScanner implements ScannedEvent {
     const bytes = this.#bytes;
     const to = this.#argumentsTo - 1;
     let i = this.#argumentsFrom + 1;
-    while (i < to) {
+    let wanted = fields.values.length;
+    while (i < to && wanted > 0) {
       const c = bytes[i]!;
       if (isSpace(c) || c === comma) {
         i++;
@@ -756,12 +789,14 @@ export class KinetoScanner implements ScannedEvent {
         const last = this.#string(i + 1);
         if (last < 0) return;
         fields.texts[slot] = this.#interner.intern(bytes, i + 1, last, this.#escaped);
+        wanted--;
         i = last + 1;
       } else {
         const isNumber = first === 45 || (first >= 48 && first <= 57);
         i = this.#number(i);
         if (i < 0) return;
         if (isNumber) fields.values[slot] = this.#negative ? -this.#whole : this.#whole;
+        wanted--;
       }
     }
   }
@@ -920,12 +955,15 @@ const layout = {
   opening: part('{\n    "ph": "'),
   category: part('", "cat": "'),
   name: part('", "name": "'),
+  instantName: part('", "s": "t", "name": "'),
   pid: part(', "pid": '),
+  instantPid: part(',\n    "pid": '),
   tid: part(', "tid": '),
   time: part(',\n    "ts": '),
   duration: part(', "dur": '),
   arguments: part(',\n    "args": {'),
 } as const;
+const betweenEvents = part(',\n  ').getInt32(0, true);
 const closingLine = part('\n  }').getInt32(0, true);
 
 function part(text: string): DataView {

@@ -60,7 +60,8 @@ type Role = (typeof roles)[keyof typeof roles];
 
 const deviceKinds = { kernel: kernelSlice, copy: copySlice, set: setSlice } as const;
 
-const deviceFields = new ArgumentFields(['device', 'stream', 'correlation', 'bytes']);
+const kernelFields = new ArgumentFields(['device', 'stream', 'correlation']);
+const copyFields = new ArgumentFields(['device', 'stream', 'correlation', 'bytes']);
 const callFields = new ArgumentFields(['correlation']);
 const syncFields = new ArgumentFields([
   'cuda_sync_kind',
@@ -286,14 +287,15 @@ export class KinetoReader implements FormatReader, KinetoSink {
   }
 
   #device(event: ScannedEvent, kind: number): void {
-    event.readArguments(deviceFields);
+    const fields = kind === kernelSlice ? kernelFields : copyFields;
+    event.readArguments(fields);
     const rows = this.#rows;
     const device = Math.max(
       0,
-      Number.isNaN(deviceFields.values[0]!) ? numeric(event.pid, event.pidIsText) : number(deviceFields, 0),
+      Number.isNaN(fields.values[0]!) ? numeric(event.pid, event.pidIsText) : number(fields, 0),
     );
-    let stream = number(deviceFields, 1);
-    if (Number.isNaN(deviceFields.values[1]!)) stream = numeric(event.tid, event.tidIsText);
+    let stream = number(fields, 1);
+    if (Number.isNaN(fields.values[1]!)) stream = numeric(event.tid, event.tidIsText);
     const time = this.#time(event);
     if (time < this.#earliest) this.#earliest = time;
     rows.draft.pushDevice({
@@ -302,8 +304,8 @@ export class KinetoReader implements FormatReader, KinetoSink {
       duration: Math.max(0, event.duration),
       name: event.name,
       kind,
-      bytes: number(deviceFields, 3),
-      correlation: number(deviceFields, 2),
+      bytes: fields === copyFields ? number(fields, 3) : -1,
+      correlation: number(fields, 2),
       step: -1,
       site: -1,
       launcher: -1,
