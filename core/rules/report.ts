@@ -91,6 +91,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
     const own = hazards[i] ?? [];
     for (const hazard of own) {
       if (stoodInFor(hazard, own, path.program) || startsLate(hazard, own, path.program)) continue;
+      if (isHandedOn(path, hazard)) continue;
       const instance = locate(path, hazard);
       if (!instance) continue;
       const { place } = instance;
@@ -202,6 +203,19 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
     place,
     frames: [place],
   };
+}
+
+/** A record_stream on what the function hands to its caller: what that does with it is not this function's to know. */
+function isHandedOn(path: LoweredPath, hazard: Hazard): boolean {
+  if (hazard.kind !== 'redundant-record-stream' || hazard.why === 'allocating-stream') return false;
+  const origin = originOf(path.program, hazard.call);
+  const activation = origin?.frames.at(-1)?.activation;
+  return (
+    (path.handOvers ?? []).some((h) => h.block === hazard.block && h.activation === activation) ||
+    path.program.steps.some((step) => step.kind === 'escape' && step.block === hazard.block) ||
+    // Autograd is the caller of a backward.
+    inBackward(path, origin?.frames.slice(-1) ?? [])
+  );
 }
 
 const reachedPlaces = new WeakMap<LoweredPath, ReadonlySet<string>>();
