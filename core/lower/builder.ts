@@ -1,6 +1,6 @@
 /**
  * Collects the tables and steps of one path's stream program. Work that must have happened before the entry started
- * (a parameter's producer) goes to the prologue, which is put in front at the end. Knows no Python.
+ * (a parameter's producer) is put in front at the end. Knows no Python.
  */
 import type {
   Access,
@@ -42,7 +42,9 @@ export class ProgramBuilder {
   readonly #origins: Origin[] = [];
   readonly #originKeys = new Map<string, OriginId>();
   readonly #prologue: Step[] = [];
-  readonly #lateBefore: Step[] = [];
+  readonly #atEntry: Step[] = [];
+  readonly #lateAtEntry: Step[] = [];
+  #entryAt = 0;
   readonly #steps: Step[] = [];
   #graphs = 0;
   thread: ThreadId = 0;
@@ -91,18 +93,30 @@ export class ProgramBuilder {
     return this.#steps.length - 1;
   }
 
+  /** Before everything else: module code that ran by demand, the state of objects. */
   addBefore(step: NewStep, origin: OriginId): void {
     this.#prologue.push({ ...step, thread: 0, origin } as Step);
   }
 
-  /** Before the entry's first step, but after everything that `addBefore` puts there. */
-  addLateBefore(step: NewStep, origin: OriginId): void {
-    this.#lateBefore.push({ ...step, thread: 0, origin } as Step);
+  /** The entry's call comes next: what its caller did for it lies here. */
+  enter(): void {
+    this.#entryAt = this.#steps.length;
   }
 
-  /** Steps before the entry started: what indices into `length` must be moved by. */
-  get prologueLength(): number {
-    return this.#prologue.length + this.#lateBefore.length;
+  /** By the caller, just before the entry's call. */
+  addAtEntry(step: NewStep, origin: OriginId): void {
+    this.#atEntry.push({ ...step, thread: 0, origin } as Step);
+  }
+
+  /** By the caller, after everything that `addAtEntry` puts there. */
+  addLateAtEntry(step: NewStep, origin: OriginId): void {
+    this.#lateAtEntry.push({ ...step, thread: 0, origin } as Step);
+  }
+
+  /** Where a step that `add` gave this index ends up. */
+  placed(index: number): number {
+    const caller = index >= this.#entryAt ? this.#atEntry.length + this.#lateAtEntry.length : 0;
+    return index + this.#prologue.length + caller;
   }
 
   finish(): StreamProgram {
@@ -118,7 +132,13 @@ export class ProgramBuilder {
       blocks,
       threads: this.threads,
       origins: this.#origins,
-      steps: [...this.#prologue, ...this.#lateBefore, ...this.#steps],
+      steps: [
+        ...this.#prologue,
+        ...this.#steps.slice(0, this.#entryAt),
+        ...this.#atEntry,
+        ...this.#lateAtEntry,
+        ...this.#steps.slice(this.#entryAt),
+      ],
     };
   }
 }

@@ -110,6 +110,19 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
     }
     return false;
   };
+  // A method shares what it touches with the methods of its class that have to do with streams.
+  const touchedBy = new Map<ClassDef, Set<string>>();
+  for (const module of modules)
+    for (const entry of functionsOf(module)) {
+      if (!entry.owner || !functions.has(entry.node)) continue;
+      const attributes = touchedBy.get(entry.owner) ?? new Set<string>();
+      touchedBy.set(entry.owner, attributes);
+      for (const name of attributesStored(entry)) attributes.add(name);
+    }
+  for (const entry of [...waiting]) {
+    const shared = entry.owner && touchedBy.get(entry.owner);
+    if (shared && attributesTouched(entry).some((name) => shared.has(name))) functions.add(entry.node);
+  }
   for (let grown = true, turn = 0; grown && turn < 8; turn++) {
     grown = false;
     for (const entry of waiting) {
@@ -133,6 +146,22 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
       return known;
     },
   };
+}
+
+function attributesTouched(entry: FunctionEntry): string[] {
+  const text = entry.module.text.slice(entry.node.start, entry.node.end);
+  return [...text.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!);
+}
+
+/** Attributes that a method sets, or whose contents it changes outside of its constructor. */
+function attributesStored(entry: FunctionEntry): string[] {
+  if (entry.node.name === '__init__') return [];
+  const text = entry.module.text.slice(entry.node.start, entry.node.end);
+  return [
+    ...text.matchAll(
+      /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|update|\w+_|narrow|view|chunk)\()/g,
+    ),
+  ].map((match) => match[1]!);
 }
 
 /** Method names that say nothing about whose they are. */

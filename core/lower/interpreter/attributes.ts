@@ -90,7 +90,7 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     const found = value.attributes.get(name);
     if (found !== undefined) return found;
     if (/^(weight|bias|running_mean|running_var)$/.test(name) && value.tensors.length > 0) {
-      const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, false);
+      const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, 'unknown');
       value.attributes.set(name, tensor);
       return tensor;
     }
@@ -166,7 +166,7 @@ function unknownAttribute(m: Machine, owner: Unknown, name: string): Value {
   }
   const value = new Unknown(
     owner.name ? `${owner.name}.${name}` : name,
-    owner.origin === 'element' ? 'element' : owner.origin === 'result' ? 'result' : 'attribute',
+    owner.origin === 'parameter' ? 'element' : owner.origin,
   );
   value.receiver = owner;
   value.loader = loaderLike(name) || owner.loader;

@@ -1,5 +1,6 @@
 /** Notes which tensors a followed function hands to its followed caller, and which leave the entry for good. */
 import { DictV, InstanceV, isObj, ListV, SetV, type Storage, TensorV, TupleV, Unknown, type Value } from '../values.ts';
+import { moduleLike } from './classes.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 
@@ -18,8 +19,14 @@ export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): 
   return into;
 }
 
+/** Inside a Function's backward the missing order is reported where it shows. */
+function isBackward(frame: Frame): boolean {
+  const { fn } = frame;
+  return fn?.name === 'backward' && fn.owner !== undefined && /(^|\.)Function$/.test(moduleLike(fn.owner) ?? '');
+}
+
 export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' | 'yield'): void {
-  if (!isObj(value) || m.before > 0) return;
+  if (!isObj(value) || m.before > 0 || m.stack.some(isBackward)) return;
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     m.handOvers.push({

@@ -84,6 +84,8 @@ export class Machine {
   turns = 2;
   /** Methods run only to fill an object's state: what they read is no concern of the entry. */
   filling = false;
+  /** The entry's call has begun. */
+  entered = false;
   /** The next call is the entry itself: its result leaves. */
   entryCall = false;
   /** Applications of custom Functions whose backward has not run. */
@@ -224,11 +226,6 @@ export class Machine {
     this.#budget = Math.max(0, this.#budget) + Math.max(0, rest);
   }
 
-  /** A step that lies before the entry's first. */
-  emitBefore(step: NewStep): void {
-    this.builder.addBefore(step, this.origin());
-  }
-
   /** Runs `action` with `node` as the place of what it emits. */
   at<T>(node: Node, action: () => T): T {
     const frame = this.frame;
@@ -288,8 +285,8 @@ export class Machine {
     const origin = this.origin();
     const event = this.builder.event('before', true);
     const from = this.defaultStream(stream.deviceIndex).stream;
-    this.builder.addLateBefore({ kind: 'record', event, stream: from }, origin);
-    this.builder.addLateBefore({ kind: 'wait', event, stream: stream.stream, implicit: true }, origin);
+    this.builder.addLateAtEntry({ kind: 'record', event, stream: from }, origin);
+    this.builder.addLateAtEntry({ kind: 'wait', event, stream: stream.stream, implicit: true }, origin);
   }
 
   newEvent(name: string, timing = false, unknown = false): EventV {
@@ -319,19 +316,19 @@ export class Machine {
     return device.index ?? this.device;
   }
 
-  /** A tensor that exists when the entry starts, ready on the caller's stream. */
-  parameterTensor(name: string, device: DeviceClass, ready: boolean): TensorV {
+  /**
+   * A tensor that exists when the entry starts. `caller`: made by the entry's caller, ready on its stream; `long ago`:
+   * ready everywhere; `unknown`: nothing is known of who makes it.
+   */
+  parameterTensor(name: string, device: DeviceClass, made: 'caller' | 'long ago' | 'unknown'): TensorV {
     const stream = this.defaultStream(device.index ?? 0);
     const storage = this.newStorage(name, 'device', device, undefined);
     storage.kept = true;
-    if (ready) {
-      this.emitBefore({
-        kind: 'launch',
-        stream: stream.stream,
-        name: 'before',
-        accesses: [{ block: storage.block, write: true }],
-        before: true,
-      });
+    if (made !== 'unknown') {
+      const accesses = [{ block: storage.block, write: true }];
+      const step: NewStep = { kind: 'launch', stream: stream.stream, name: 'before', accesses };
+      if (made === 'caller' && this.entered) this.builder.addAtEntry(step, this.origin());
+      else this.builder.addBefore(step, this.origin());
     }
     return new TensorV(storage);
   }
@@ -357,7 +354,7 @@ export class Machine {
     const accesses = [];
     for (const t of writes)
       if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, true, t.start, t.end, whole));
-    for (const t of this.filling ? [] : reads)
+    for (const t of this.filling && !this.capturing ? [] : reads)
       if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, false, t.start, t.end, whole));
     if (accesses.length === 0) return;
     for (const t of [...writes, ...reads]) if (t.storage.stream !== selection.stream.stream) this.watch(t.storage);
@@ -552,7 +549,7 @@ export class Machine {
   // ---- the result
 
   finish(): LoweredPath {
-    const shift = this.builder.prologueLength;
+    const placed = (index: number): number => this.builder.placed(index);
     const unnamed = (name: string): string => (name.startsWith('?') ? name.slice(1) : name);
     for (const entry of [...this.builder.blocks, ...this.builder.streams, ...this.builder.events])
       entry.name = unnamed(entry.name);
@@ -563,15 +560,15 @@ export class Machine {
       ...activation,
       bindings: activation.bindings.map((b) => ({
         ...b,
-        from: b.from === 0 ? 0 : b.from + shift,
-        ...(b.until === undefined ? {} : { until: b.until + shift }),
+        from: b.from === 0 ? 0 : placed(b.from),
+        ...(b.until === undefined ? {} : { until: placed(b.until) }),
       })),
     }));
     return {
       program: this.builder.finish(),
       activations,
       decisions,
-      handOvers: this.handOvers.map((h) => ({ ...h, step: h.step + shift })),
+      handOvers: this.handOvers.map((h) => ({ ...h, step: placed(h.step) })),
     };
   }
 }

@@ -59,7 +59,7 @@ export function makeModule(m: Machine, name: string, args: readonly Value[], key
 }
 
 function parameterOf(m: Machine, name: string, device: DeviceClass): TensorV {
-  const tensor = m.parameterTensor(`?${name}'s parameters`, device, false);
+  const tensor = m.parameterTensor(`?${name}'s parameters`, device, 'unknown');
   tensor.grads = 'yes';
   return tensor;
 }

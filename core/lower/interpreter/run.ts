@@ -121,6 +121,8 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
     else args.push(value);
   }
   m.entryCall = true;
+  m.entered = true;
+  m.builder.enter();
   const result = call(m, callee, args, keywords, target.node);
   leave(m, result);
 }
@@ -137,6 +139,7 @@ function leave(m: Machine, result: Value): void {
     if (item === undefined) break;
     m.stack.push(result.frame);
     m.consumer = item;
+    m.stack[0]!.temps = [];
     m.collect('scope');
     escape(m, item, 'yield');
     useByCaller(m, item);

@@ -42,8 +42,13 @@ export function tensorOf(m: Machine, value_: Value | undefined): TensorV | undef
   if (value instanceof TensorV) return value;
   if (!(value instanceof Unknown) || value.plain || value.stream || value.event) return undefined;
   if (!value.tensor) {
-    const ready = value.origin === 'parameter' || value.origin === 'attribute' || value.origin === 'element';
-    const tensor = m.parameterTensor(`?${value.name}`, value.device, ready);
+    const made =
+      value.origin === 'parameter' || value.origin === 'element'
+        ? 'caller'
+        : value.origin === 'attribute'
+          ? 'long ago'
+          : 'unknown';
+    const tensor = m.parameterTensor(`?${value.name}`, value.device, made);
     tensor.grads = 'maybe';
     value.tensor = tensor;
   }
@@ -111,7 +116,7 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
     }
     case 'grad': {
       if (self.grad === undefined) {
-        const grad = m.parameterTensor('?grad', self.storage.device, true);
+        const grad = m.parameterTensor('?grad', self.storage.device, 'caller');
         self.grad = grad;
       }
       return self.grad;
