@@ -7,6 +7,7 @@ import type { Finding } from '../core/rules/finding.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { loadChecker } from './checker.ts';
 import { codeFrame } from './code-frame.ts';
+import { displayPath } from './display-path.ts';
 import { unifiedDiff } from './diff.ts';
 import { readSourceFiles } from './source-files.ts';
 
@@ -29,7 +30,7 @@ export async function check(args: readonly string[]): Promise<number> {
     result = fixes.result;
     for (const [i, file] of fixes.files.entries()) {
       const before = files[i]!.text;
-      if (given.flags.has('--diff')) process.stdout.write(unifiedDiff(display(file.file), before, file.text));
+      if (given.flags.has('--diff')) process.stdout.write(unifiedDiff(displayPath(file.file), before, file.text));
       else if (file.text !== before) writeKeepingBytes(file.file, before, file.text);
     }
     current = fixes.files;
@@ -40,7 +41,7 @@ export async function check(args: readonly string[]): Promise<number> {
   else if (format === 'github') for (const finding of all.findings) console.log(annotation(finding));
   else if (!given.flags.has('--diff')) printText(all, current, { files: files.length, milliseconds, fixed });
   if (format !== 'json')
-    for (const problem of all.problems) console.error(`${display(problem.file)}: ${problem.message}`);
+    for (const problem of all.problems) console.error(`${displayPath(problem.file)}: ${problem.message}`);
   return all.findings.length ? 1 : 0;
 }
 
@@ -49,7 +50,7 @@ function writeKeepingBytes(file: string, before: string, after: string): void {
   const bytes = readFileSync(file);
   if (bytes.toString('utf8') === before) writeFileSync(file, after);
   else if (bytes.toString('latin1') === before) writeFileSync(file, Buffer.from(after, 'latin1'));
-  else console.error(`${display(file)}: changed while it was checked; not fixed`);
+  else console.error(`${displayPath(file)}: changed while it was checked; not fixed`);
 }
 
 function toJson(result: CheckResult, files: number, milliseconds: number): unknown {
@@ -81,7 +82,7 @@ function printText(
     const { file, range } = finding;
     const on = finding.certainty === 'always' ? '' : ' (on some paths)';
     console.log(
-      `${display(file)}:${range.start.line + 1}:${range.start.character + 1}: ${finding.severity} ${finding.code}${on}`,
+      `${displayPath(file)}:${range.start.line + 1}:${range.start.character + 1}: ${finding.severity} ${finding.code}${on}`,
     );
     console.log(`  ${finding.message}`);
     const text = texts.get(file);
@@ -94,7 +95,7 @@ function printText(
         ),
       );
     for (const related of finding.related.filter((r) => r.file !== file))
-      console.log(`  ${display(related.file)}:${related.range.start.line + 1}: ${related.message}`);
+      console.log(`  ${displayPath(related.file)}:${related.range.start.line + 1}: ${related.message}`);
     console.log('');
   }
   const count = (severity: string) => result.findings.filter((finding) => finding.severity === severity).length;
@@ -108,11 +109,6 @@ function annotation(finding: Finding): string {
   const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
   const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
   const { start, end } = finding.range;
-  const place = `file=${property(display(finding.file))},line=${start.line + 1},endLine=${end.line + 1},col=${start.character + 1}`;
+  const place = `file=${property(displayPath(finding.file))},line=${start.line + 1},endLine=${end.line + 1},col=${start.character + 1}`;
   return `::${level} ${place},title=${property(`raceline ${finding.code}`)}::${data(finding.message)}`;
-}
-
-function display(file: string): string {
-  const relative = path.relative(process.cwd(), file);
-  return relative && !relative.startsWith('..') ? relative : file;
 }

@@ -6,6 +6,7 @@ import { judgeTrace } from '../core/judgeTrace.ts';
 import { openTrace } from '../core/trace/index.ts';
 import { summarize, summarizeWaits } from '../core/trace/summary.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
+import { displayPath } from './display-path.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 
 export async function trace(args: readonly string[]): Promise<number> {
@@ -68,10 +69,11 @@ function printText(file: string, opened: Trace, hazards: readonly TraceHazard[])
     `  ${opened.streams.length} streams, ${counts.kernels} kernels, ${counts.copies} copies, ${counts.records} records, ${counts.waits} waits (${counts.waitsWithRecord} with their record), ${counts.allocations} allocations, ${counts.releases} releases`,
   );
   for (const hazard of hazards) {
-    const place = hazard.at.file ? `${hazard.at.file}:${hazard.at.line}: ` : '';
+    const place = hazard.at.file ? `${displayPath(hazard.at.file)}:${hazard.at.line}: ` : '';
     const times = hazard.count > 1 ? ` (${hazard.count} times)` : '';
     console.log(`  ${place}${hazard.severity} ${hazard.code}, ${hazard.status}${times}\n    ${hazard.message}`);
-    for (const related of hazard.related) console.log(`    ${related.file}:${related.line}: ${related.message}`);
+    for (const related of hazard.related)
+      console.log(`    ${displayPath(related.file)}:${related.line}: ${related.message}`);
   }
   if (!hazards.length) console.log('  no hazard found in what this file tells');
   for (const limit of opened.limits) console.log(`  cannot tell: ${limit}`);
