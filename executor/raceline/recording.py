@@ -17,7 +17,7 @@ class Recording:
         self._streams = {}
         self._stream_names = {}
         self._threads = {}
-        self._aliases = {}
+        self._lent = None
         self._events = itertools.count()
         self._blocks = itertools.count()
         self._graphs = itertools.count()
@@ -89,8 +89,8 @@ class Recording:
     def _new_thread(self, ident):
         # `current_thread` would invent a Thread object for a thread that Python did not start, and keep it.
         known = threading._active.get(ident)
-        if known is None and self._aliases:
-            return next(reversed(list(self._aliases.values())))
+        if (known is None or isinstance(known, threading._DummyThread)) and self._lent is not None:
+            return self._lent
         return self.declare_thread(ident, known.name if known is not None else "native thread")
 
     def declare_thread(self, ident, name):
@@ -105,12 +105,13 @@ class Recording:
         """Idents are handed out again after a thread ends."""
         self._threads.pop(ident, None)
 
-    def lend_thread(self, key):
-        """Until `unlend_thread`, threads that Python does not know (autograd's) count as the calling one."""
-        self._aliases[key] = self.thread()
+    def lend_thread(self):
+        """Until it is given back, threads that Python does not know (autograd's) count as the calling one. Returns the one before."""
+        before, self._lent = self._lent, self.thread()
+        return before
 
-    def unlend_thread(self, key):
-        self._aliases.pop(key, None)
+    def unlend_thread(self, before):
+        self._lent = before
 
     def new_event(self):
         return next(self._events)
@@ -135,7 +136,7 @@ class Recording:
         """The thread key of a step of the calling thread, as text; None: it has to be asked for each time."""
         thread = self._threads.get(threading.get_ident())
         if thread is None:
-            if threading.get_ident() not in threading._active:
+            if self._lent is not None and threading.get_ident() not in threading._active:
                 return None
             thread = self.thread()
         return f',"th":{thread}' if thread else ""

@@ -185,16 +185,15 @@ class Calls:
 
         def wrap(plain):
             def call(*args, **kwargs):
-                key = object()
                 before = recording.fallback_site
                 recording.fallback_site = recording.sites.here()
-                recording.lend_thread(key)
+                lent = recording.lend_thread()
                 session.backward += 1
                 try:
                     return plain(*args, **kwargs)
                 finally:
                     session.backward -= 1
-                    recording.unlend_thread(key)
+                    recording.unlend_thread(lent)
                     recording.fallback_site = before
 
             return call

@@ -22,6 +22,10 @@ MOST_STEPS = 500_000
 # Clocks agree to a few microseconds.
 SLACK = 3_000
 
+# CUPTI's numbers for the two interfaces, and a bound on how many calls either has.
+DRIVER_API, RUNTIME_API = 1, 2
+MOST_CALLS = 1000
+
 # A span is (start, end, step, stream) in a flat array.
 WIDTH = 4
 
@@ -34,7 +38,33 @@ def start():
         warnings.simplefilter("ignore")
         profile = torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CUDA])
         profile.start()
+    _only_launches()
     return profile
+
+
+def _libraries():
+    """(CUPTI, the driver's library), as this process has loaded them; None where one is missing."""
+    try:
+        with open("/proc/self/maps") as maps:
+            paths = {line.split()[-1] for line in maps if "libcupti" in line or "libcuda.so" in line}
+    except OSError:
+        return None, None
+    found = [next((path for path in sorted(paths) if name in path), None) for name in ("libcupti", "libcuda.so")]
+    return tuple(None if path is None else ctypes.CDLL(path) for path in found)
+
+
+def _only_launches():
+    """Tell CUPTI to record only the calls that start device work: the others cost as much and are not looked at."""
+    cupti, _ = _libraries()
+    if cupti is None or not hasattr(cupti, "cuptiActivityEnableRuntimeApi"):  # before CUDA 12
+        return
+    name = ctypes.c_char_p()
+    for domain, switch in ((DRIVER_API, cupti.cuptiActivityEnableDriverApi), (RUNTIME_API, cupti.cuptiActivityEnableRuntimeApi)):
+        for call in range(1, MOST_CALLS):
+            if cupti.cuptiGetCallbackName(ctypes.c_int(domain), ctypes.c_uint32(call), ctypes.byref(name)) or not name.value:
+                continue
+            if not any(word in name.value for word in (b"Launch", b"Memcpy", b"Memset")):
+                switch(ctypes.c_uint32(call), ctypes.c_uint8(0))
 
 
 class DeviceTimes:
@@ -160,17 +190,13 @@ def _stream_key(args):
 
 def _profiler_number(handle):
     """What CUPTI, the profiler's library, calls a stream of the current context; None: it does not say."""
-    try:
-        with open("/proc/self/maps") as maps:
-            paths = {line.split()[-1] for line in maps if "libcupti" in line or "libcuda.so" in line}
-        cupti = ctypes.CDLL(next(path for path in paths if "libcupti" in path))
-        driver = ctypes.CDLL(next(path for path in paths if "libcuda.so" in path))
-        context, number = ctypes.c_void_p(), ctypes.c_uint()
-        if driver.cuCtxGetCurrent(ctypes.byref(context)) or cupti.cuptiGetStreamIdEx(context, ctypes.c_void_p(handle), ctypes.c_ubyte(0), ctypes.byref(number)):
-            return None
-        return number.value
-    except (OSError, StopIteration, AttributeError):
+    cupti, driver = _libraries()
+    if cupti is None or driver is None:
         return None
+    context, number = ctypes.c_void_p(), ctypes.c_uint()
+    if driver.cuCtxGetCurrent(ctypes.byref(context)) or cupti.cuptiGetStreamIdEx(context, ctypes.c_void_p(handle), ctypes.c_ubyte(0), ctypes.byref(number)):
+        return None
+    return number.value
 
 
 class Spans:

@@ -107,6 +107,7 @@ class Watch(TorchDispatchMode):
         thread.measure = False
         thread.pending = pending = []
         if plan.scratch:
+            plan.scratch -= 1
             self._session.measure_start(thread)
         start = now()
         try:
@@ -138,8 +139,6 @@ class Watch(TorchDispatchMode):
                     self._line(plan, start, end, self._session.stream_of(self._raw_stream(device), device), site, accesses, thread)
                     return out
             elif len(pending) == 1 and type(out) is Tensor and pending[0][0] == "alloc" and pending[0][1] == out.data_ptr() and out.is_contiguous():
-                if plan.scratch:
-                    plan.scratch -= 1
                 address = pending[0][1]
                 device = out.get_device()
                 stream = self._session.stream_of(self._raw_stream(device), device)
@@ -209,8 +208,6 @@ class Watch(TorchDispatchMode):
         after = None
         if pending:
             stream, after, born = self._settle(pending, sizes, device, start, site, name, stream, plan)
-            if plan.scratch:
-                plan.scratch -= 1
             if plan.kind == "empty":
                 return
             for tensor in results:
@@ -326,8 +323,8 @@ class Watch(TorchDispatchMode):
                 label = None if size is None else name
                 if size is None:
                     size = entry[2] or 512
-                    if plan is not None and not plan.scratch:
-                        plan.scratch = SCRATCH_LOOKS  # from now on its scratch memory is measured
+                    if plan is not None:
+                        plan.scratch = SCRATCH_LOOKS  # it needs some: keep looking
                 born[address] = session.blocks.add(address, size, stream, backward, site, label, begin)
             elif kind == "free":
                 address, block = entry[1], entry[2]
