@@ -3,14 +3,10 @@
  * missing, or a finding that no label allows. An entry that has come right makes the test fail.
  */
 export const notYet: Readonly<Record<string, string>> = {
-  'backward-missing-sync/01-unjoined-gradient.bad.py:20 unjoined-output':
-    'a gradient returned without a join is told as an output without one',
   'event-never-recorded/01-last-mark-left-out.bad.py:19 event-never-recorded':
     'a wait that has a record in other turns of its loop is not accused; the use behind it is',
   'event-never-recorded/03-short-read-branch.bad.py:25 event-never-recorded':
     'a wait whose record is missing on some paths only is not accused; the use behind it is',
-  'library/01-activation-recorder.bad.py:15 missing-wait':
-    'a copy into pinned memory is not yet taken as evidence that its source is on a GPU',
   'library/09-crop-helper.bad.py:15 missing-record-stream':
     'a local of a public method ends with it; what its caller allocates next is not modelled',
   'missing-record-stream/07-spilled-parameters.bad.py:21 missing-record-stream':

@@ -23,7 +23,7 @@ class SideScale(torch.autograd.Function):
 def main():
     x = torch.randn(1 << 20, device="cuda", requires_grad=True)
     loss = SideScale.apply(x.sin(), 3.0).sum()
-    loss.backward()
+    loss.backward()  # may: missing-wait
     torch.cuda.synchronize()
     print(x.grad.norm().item())
 
