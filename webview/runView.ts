@@ -139,7 +139,8 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   function clampScroll(scroll: number): number {
     const measures = measuresFor(panelWidth);
     const room = height - measures.minimap - measures.axis - measures.findings;
-    return Math.max(0, Math.min(scroll, layout.height - room));
+    // Whole pixels: half of one would blur every line of the lanes.
+    return Math.round(Math.max(0, Math.min(scroll, layout.height - room)));
   }
 
   function sceneNow(): Scene {

@@ -2,7 +2,7 @@
  * What a row looks like at a zoom: the intervals wide enough to be drawn one by one, and for all others how much of each
  * pixel column they cover. The work is one step a column, however many slices lie in it.
  */
-import { advance, busyBefore, firstEndingAfter, type Intervals, type Row } from './row.ts';
+import { advance, busyBefore, firstEndingAfter, type Intervals, type Row, sampleLength } from './row.ts';
 import type { View } from './view.ts';
 
 export interface RowPicture {
@@ -37,7 +37,31 @@ export function takePicture(row: Row, columns: Intervals, view: View, wide: numb
   const { start, duration } = columns;
   const first = firstEndingAfter(row, columns, view.start);
   const cursor = { position: first, busy: busyBefore(row, columns, first) };
+  const { sampleStart } = row;
   while (cursor.position < items.length) {
+    // In the thick of it the samples alone tell: sixteen items within one column are all narrow.
+    const sample = cursor.position / sampleLength;
+    if (Number.isInteger(sample) && sample + 1 < sampleStart.length) {
+      const from = sampleStart[sample]!;
+      if (from >= view.end) break;
+      if (from >= view.start && sampleStart[sample + 1]! - from < column) {
+        const at = Math.floor((from - view.start) / column);
+        const before = cursor.busy;
+        const position = cursor.position;
+        advance(row, columns, cursor, view.start + (at + 1) * column, column);
+        if (cursor.position > position) {
+          picture.dense = true;
+          // An exact walk may have taken in an item that starts here and is long: it is drawn by itself.
+          const last = cursor.position % sampleLength === 0 ? 0 : duration[items[cursor.position - 1]!]!;
+          if (last >= column) {
+            cursor.position--;
+            cursor.busy -= last;
+          }
+          if (at < count) density[at] = Math.min(1, Math.max(least, density[at]! + (cursor.busy - before) / column));
+          if (cursor.position > position) continue;
+        }
+      }
+    }
     const item = items[cursor.position]!;
     const from = start[item]!;
     if (from >= view.end) break;
@@ -64,7 +88,7 @@ export function takePicture(row: Row, columns: Intervals, view: View, wide: numb
     // All that start in this column at once. Only the last of them can be longer than the column: it is drawn by itself.
     const before = cursor.busy;
     const position = cursor.position;
-    advance(row, columns, cursor, view.start + (at + 1) * column);
+    advance(row, columns, cursor, view.start + (at + 1) * column, column);
     if (cursor.position === position) {
       // Rounding can put a start just beyond its own column.
       cursor.position++;

@@ -90,19 +90,26 @@ export interface Cursor {
   busy: number;
 }
 
+/** Items between two samples. */
+export const sampleLength = 1 << shift;
+
+/** So many samples in one pixel column are enough to leave the items alone. */
+const many = 4;
+
 /**
- * Moves a cursor to the first item that starts at or after `time`; only near to it where the way is long: of 128 items or
- * more up to 15 are counted to the wrong side, which a pixel column does not show.
+ * Moves a cursor to the first item that starts at or after `time`. Where the way is long and no item near its end is as
+ * long as `narrow`, it stops at the nearest sample: of 64 items or more up to 15 are counted to the wrong side, which a
+ * pixel column does not show, and the items themselves are never looked at. That is what costs: they lie far apart.
  */
-export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor, time: number): void {
+export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor, time: number, narrow: number): void {
   const { items, sampleStart, sampleBusy } = row;
   const samples = sampleStart.length;
   const first = (cursor.position >> shift) + 1;
   let sample = first;
-  while (sample < samples && sample < first + 8 && sampleStart[sample]! < time) sample++;
-  if (sample === first + 8) {
+  while (sample < samples && sample < first + 16 && sampleStart[sample]! < time) sample++;
+  if (sample === first + 16) {
     // Columns hold about as many items as their neighbours: doubling steps find the end sooner than halving the whole.
-    let step = 8;
+    let step = 16;
     while (sample + step < samples && sampleStart[sample + step]! < time) {
       sample += step;
       step *= 2;
@@ -113,11 +120,11 @@ export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor
       if (sampleStart[middle]! < time) sample = middle + 1;
       else high = middle;
     }
-    if (sample < samples) {
-      cursor.position = sample << shift;
-      cursor.busy = sampleBusy[sample]!;
-      return;
-    }
+  }
+  if (sample < samples && sample >= first + many && sampleStart[sample]! - sampleStart[sample - 1]! < narrow) {
+    cursor.position = sample << shift;
+    cursor.busy = sampleBusy[sample]!;
+    return;
   }
   let { position, busy } = cursor;
   if (sample > first) {

@@ -18,20 +18,12 @@ export function drawEdges(pen: Pen, scene: Scene, top: number, strong: ReadonlyS
   }
   const inferred = (edge: number): boolean => trace.marks.inferred[timeline.edges.wait[edge]!] === 1;
   // The background first, a little wider, so that a line reads over slices and other lines.
-  ctx.strokeStyle = css(theme.background, 0.8);
-  ctx.lineWidth = 3.5;
-  ctx.beginPath();
-  for (const { path } of placed) followPath(pen, path);
-  ctx.stroke();
-  for (const dotted of [false, true]) {
-    const some = placed.filter(({ edge }) => inferred(edge) === dotted && !strong.has(edge));
-    if (some.length === 0) continue;
-    ctx.strokeStyle = css(theme.muted, theme.kind.startsWith('high') ? 1 : 0.75);
-    ctx.lineWidth = 1;
-    ctx.setLineDash(dotted ? [1.5, 3] : []);
-    ctx.beginPath();
-    for (const { path } of some) followPath(pen, path);
-    ctx.stroke();
+  for (const { path } of placed) drawStraight(pen, path, 3, css(theme.background, 0.8));
+  const color = css(theme.muted, theme.kind.startsWith('high') ? 1 : 0.75);
+  for (const { edge, path } of placed) {
+    if (strong.has(edge)) continue;
+    if (inferred(edge) || placed.length <= fewEdges) drawCurved(pen, path, color, inferred(edge));
+    else drawStraight(pen, path, 1, color);
   }
   for (const { edge, path } of placed) {
     if (!strong.has(edge)) continue;
@@ -44,6 +36,27 @@ export function drawEdges(pen: Pen, scene: Scene, top: number, strong: ReadonlyS
   }
   ctx.setLineDash([]);
   for (const { edge, path } of placed) drawEnds(pen, scene, edge, path, inferred(edge));
+}
+
+/** Up to so many edges turn in a curve. More are drawn from rectangles: paths with curves cost many times as much. */
+const fewEdges = 60;
+
+function drawCurved(pen: Pen, path: EdgePath, color: string, dotted: boolean): void {
+  const { ctx } = pen;
+  ctx.strokeStyle = color;
+  ctx.lineWidth = 1;
+  ctx.setLineDash(dotted ? [1.5, 3] : []);
+  ctx.beginPath();
+  followPath(pen, path);
+  ctx.stroke();
+}
+
+function drawStraight({ ctx }: Pen, { x1, y1, x2, y2 }: EdgePath, width: number, color: string): void {
+  const half = width / 2;
+  const end = y2 > y1 ? y2 - 3 : y2 + 3;
+  ctx.fillStyle = color;
+  if (Math.abs(x2 - x1) >= 4) ctx.fillRect(Math.min(x1, x2), y1 - Math.floor(half), Math.abs(x2 - x1), width);
+  ctx.fillRect(x2 - half, Math.min(y1, end), width, Math.abs(end - y1));
 }
 
 /** Cut to a little outside the view, so that far ends keep their precision. */

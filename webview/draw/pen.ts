@@ -144,7 +144,7 @@ export function drawHatch(
   pen.ctx.fillRect(x, y, width, height);
 }
 
-function hatchPattern(pen: Pen, color: string, gap: number, crossed: boolean): CanvasPattern | null {
+export function hatchPattern(pen: Pen, color: string, gap: number, crossed: boolean): CanvasPattern | null {
   return cachedPattern(pen, `hatch ${color} ${gap} ${crossed} ${pen.ratio}`, () => {
     const size = Math.max(2, Math.round(gap * pen.ratio));
     const { canvas, ctx } = pen.cache.makeCanvas(size, size);
@@ -193,14 +193,23 @@ export function drawDashes(pen: Pen, x: number, y: number, width: number, height
   pen.ctx.fillRect(x + width - 1, y, 1, height);
 }
 
-function dashPattern(pen: Pen, color: string, across: boolean): CanvasPattern | null {
-  return cachedPattern(pen, `dash ${color} ${across} ${pen.ratio}`, () => {
-    const length = Math.max(2, Math.round(6 * pen.ratio));
+function dashPattern(pen: Pen, color: string, across: boolean, on = 3, off = 3): CanvasPattern | null {
+  return cachedPattern(pen, `dash ${color} ${across} ${on} ${off} ${pen.ratio}`, () => {
+    const length = Math.max(2, Math.round((on + off) * pen.ratio));
     const made = pen.cache.makeCanvas(across ? length : 1, across ? 1 : length);
+    const drawn = Math.round(on * pen.ratio);
     made.ctx.fillStyle = color;
-    made.ctx.fillRect(0, 0, across ? length / 2 : 1, across ? 1 : length / 2);
+    made.ctx.fillRect(0, 0, across ? drawn : 1, across ? 1 : drawn);
     return made.canvas;
   });
+}
+
+/** A dotted line to the right, from a cached pattern. */
+export function drawDots(pen: Pen, x: number, y: number, width: number, color: string): void {
+  const pattern = dashPattern(pen, color, true, 2, 3);
+  if (!pattern || width <= 0) return;
+  pen.ctx.fillStyle = pattern;
+  pen.ctx.fillRect(x, y, width, 1);
 }
 
 /** A horizontal rule of one pixel. */

@@ -8,7 +8,18 @@ import type { Intervals, Row } from '../../core/timeline/row.ts';
 import { toX } from '../../core/timeline/view.ts';
 import { timeText } from '../../core/timeline/units.ts';
 import { css, mix } from './color.ts';
-import { drawHatch, drawPlate, drawText, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
+import {
+  drawDots,
+  drawHatch,
+  drawPlate,
+  drawText,
+  fitText,
+  fontOf,
+  type Pen,
+  roundedRect,
+  snap,
+  widthOf,
+} from './pen.ts';
 import type { Scene } from './scene.ts';
 import type { Strips } from './strips.ts';
 import type { StreamColors } from './theme.ts';
@@ -214,10 +225,7 @@ function drawHeld(pen: Pen, scene: Scene, box: LaneBox, top: number, labels: Lab
   const { ctx, theme } = pen;
   const middle = Math.round(place.y + top + place.height / 2);
   const right = scale.left + scale.width;
-  ctx.strokeStyle = css(theme.muted);
-  ctx.lineWidth = 1;
-  ctx.setLineDash([2, 3]);
-  ctx.beginPath();
+  const color = css(theme.muted);
   const ends: number[] = [];
   for (let i = 0; i < picture.count; i++) {
     const mark = picture.items[i]!;
@@ -226,9 +234,8 @@ function drawHeld(pen: Pen, scene: Scene, box: LaneBox, top: number, labels: Lab
     const left = Math.max(from, scale.left + 2);
     const end = Math.min(to, right) - 2;
     if (end - left < 4) continue;
-    ctx.moveTo(snap(pen, left), middle + 0.5);
-    ctx.lineTo(end, middle + 0.5);
-    if (from >= scale.left) ends.push(snap(pen, from) + 0.5);
+    drawDots(pen, snap(pen, left), middle, end - left, color);
+    if (from >= scale.left) ends.push(snap(pen, from));
     const room = to - from;
     const length = timeText(timeline.held.duration[mark]!);
     const record = trace.marks.other[mark]!;
@@ -238,14 +245,8 @@ function drawHeld(pen: Pen, scene: Scene, box: LaneBox, top: number, labels: Lab
     if (text && !text.endsWith('…'))
       labels.push({ text, x: (left + end) / 2, y: middle, height: place.height, fill: undefined, faded: false });
   }
-  ctx.stroke();
-  ctx.setLineDash([]);
-  ctx.beginPath();
-  for (const x of ends) {
-    ctx.moveTo(x, middle - 4);
-    ctx.lineTo(x, middle + 5);
-  }
-  ctx.stroke();
+  ctx.fillStyle = color;
+  for (const x of ends) ctx.fillRect(x, middle - 4, 1, 9);
 }
 
 export function drawLabels(pen: Pen, labels: readonly Label[]): void {

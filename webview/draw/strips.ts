@@ -1,6 +1,6 @@
 /**
- * Density of rows as pixels: each row is one line of an image, stretched to the row's height. A row costs one drawImage
- * however many slices it holds.
+ * Density of rows as pixels. Each row becomes lines of one image, as high as the row, which is copied to the canvas as it
+ * is: a row costs the same however many slices it holds, and copying is the cheapest that a canvas can do.
  */
 import type { Rgb } from './color.ts';
 import type { Pen } from './pen.ts';
@@ -15,7 +15,8 @@ export interface Strips {
 interface Placed {
   readonly x: number;
   readonly y: number;
-  readonly height: number;
+  readonly line: number;
+  readonly lines: number;
 }
 
 /** A column with anything in it is drawn at least this strongly, else single short kernels could not be seen. */
@@ -27,36 +28,51 @@ export interface StripImage {
   readonly ctx: Pick<CanvasRenderingContext2D, 'putImageData'>;
 }
 
-/** Rows of one image; more are drawn in several goes. */
-const lines = 128;
+/** Lines of one image; what does not fit is drawn in several goes. */
+const mostLines = 1024;
 
 export function makeStrips(width: number, makeImage: (width: number, height: number) => StripImage): Strips {
-  const { image, canvas, ctx: target } = makeImage(width, lines);
-  const pixels = image.data;
+  const { image, canvas, ctx: target } = makeImage(width, mostLines);
+  const pixels = new Uint32Array(image.data.buffer, image.data.byteOffset, width * mostLines);
   const placed: Placed[] = [];
+  let used = 0;
+  let shadesOf = '';
+  const shades = new Uint32Array(256);
+
+  /** Colours of all densities as the image's bytes: red, green, blue, opacity. */
+  function mixShades(color: Rgb, opacity: number): void {
+    const key = `${color} ${opacity}`;
+    if (key === shadesOf) return;
+    shadesOf = key;
+    const bytes = new Uint8Array(shades.buffer);
+    for (let i = 1; i < 256; i++)
+      bytes.set([...color, Math.round(255 * opacity * (faintest + (1 - faintest) * (i / 255)))], 4 * i);
+  }
 
   const strips: Strips = {
     add(pen, density, color, x, y, height, opacity) {
-      if (placed.length === lines) strips.flush(pen);
-      let at = placed.length * width * 4;
+      const lines = Math.max(1, Math.min(mostLines, Math.round(height * pen.ratio)));
+      if (used + lines > mostLines) strips.flush(pen);
+      mixShades(color, opacity);
+      const from = used * width;
       const count = Math.min(width, density.length);
-      for (let i = 0; i < width; i++, at += 4) {
-        const value = i < count ? density[i]! : 0;
-        pixels[at] = color[0];
-        pixels[at + 1] = color[1];
-        pixels[at + 2] = color[2];
-        pixels[at + 3] = value === 0 ? 0 : Math.round(255 * opacity * (faintest + (1 - faintest) * value));
+      for (let i = 0; i < count; i++) {
+        const value = density[i]!;
+        pixels[from + i] = value === 0 ? 0 : shades[Math.max(1, (value * 255) | 0)]!;
       }
-      placed.push({ x, y, height });
+      pixels.fill(0, from + count, from + width);
+      for (let line = 1; line < lines; line++) pixels.copyWithin(from + line * width, from, from + width);
+      placed.push({ x, y, line: used, lines });
+      used += lines;
     },
     flush({ ctx, ratio }) {
       if (placed.length === 0) return;
-      target.putImageData(image, 0, 0, 0, 0, width, placed.length);
+      target.putImageData(image, 0, 0, 0, 0, width, used);
       ctx.imageSmoothingEnabled = false;
-      placed.forEach(({ x, y, height }, i) => {
-        ctx.drawImage(canvas, 0, i, width, 1, x, y, width / ratio, height);
-      });
+      for (const { x, y, line, lines } of placed)
+        ctx.drawImage(canvas, 0, line, width, lines, x, y, width / ratio, lines / ratio);
       placed.length = 0;
+      used = 0;
     },
   };
   return strips;

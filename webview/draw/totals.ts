@@ -3,7 +3,7 @@ import type { LaneBox } from '../../core/timeline/layout.ts';
 import { stepAt, takeTotals } from '../../core/timeline/totals.ts';
 import { sizeText } from '../../core/timeline/units.ts';
 import { css, mix } from './color.ts';
-import { drawHatch, drawText, fontOf, type Pen, widthOf } from './pen.ts';
+import { drawText, fontOf, hatchPattern, type Pen, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
 
 export function drawTotals(pen: Pen, scene: Scene, box: LaneBox, top: number): void {
@@ -36,11 +36,9 @@ export function drawTotals(pen: Pen, scene: Scene, box: LaneBox, top: number): v
     ctx.lineTo(scale.left, bottom);
     ctx.closePath();
   };
-  ctx.save();
   area(picture.both);
-  ctx.clip();
-  drawHatch(pen, scale.left, box.y + top, scale.width, box.height, css(theme.muted, 0.55), 7);
-  ctx.restore();
+  ctx.fillStyle = hatchPattern(pen, css(theme.muted, 0.55), 7, false) ?? css(theme.muted, 0.3);
+  ctx.fill();
   area(picture.allocated);
   ctx.fillStyle = css(mix(theme.muted, theme.background, theme.kind.endsWith('ight') ? 0.22 : 0.34));
   ctx.fill();

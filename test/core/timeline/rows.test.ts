@@ -138,6 +138,31 @@ describe('the picture of a row', () => {
     }
   });
 
+  it('lists every wide slice among a thousand short ones a column', () => {
+    const pairs: [number, number][] = [];
+    let time = 0;
+    for (let i = 0; i < 60_000; i++) {
+      const length = i % 7919 === 17 ? 900_000 : 40 + (i % 13);
+      pairs.push([time, time + length]);
+      time += length + (i % 5);
+    }
+    const intervals = columns(...pairs);
+    const row = makeRow(all(intervals), intervals);
+    for (const count of [20, 60, 200, 1000]) {
+      for (const view of [
+        { start: 0, end: time },
+        { start: time * 0.3, end: time * 0.9 },
+      ]) {
+        const column = (view.end - view.start) / count;
+        const picture = takePicture(row, intervals, view, 3, makePicture(count));
+        const expected = pairs.flatMap(([start, end], i) =>
+          end - start >= 3 * column && end > view.start && start < view.end ? [i] : [],
+        );
+        expect([...picture.items.slice(0, picture.count)]).toEqual(expected);
+      }
+    }
+  });
+
   it('never hides a slice, however short', () => {
     const intervals = columns([1_000_000, 1_000_001], [5_000_000, 5_000_000]);
     const row = makeRow(all(intervals), intervals);
