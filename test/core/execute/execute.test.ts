@@ -201,7 +201,7 @@ test('random programs, too, have the hazards of their runs', () => {
   let hazards = 0;
   let reuses = 0;
   let possible = 0;
-  for (let seed = 1; seed <= 150; seed++) {
+  for (let seed = 1; seed <= 100; seed++) {
     const program = randomProgram(seed, {
       streams: 2 + (seed % 3),
       events: 3,
@@ -235,6 +235,6 @@ test('random programs, too, have the hazards of their runs', () => {
     possible += new Set(known.filter(reuse)).size;
     hazards += ran.length;
   }
-  expect(hazards).toBeGreaterThan(500);
+  expect(hazards).toBeGreaterThan(300);
   expect(reuses / possible).toBeGreaterThan(0.9);
 });

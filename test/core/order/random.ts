@@ -2,7 +2,7 @@
 import type { Access, BlockEntry, Step, StreamProgram } from '../../../core/program/program.ts';
 
 /** mulberry32: a seed gives the same programs everywhere. */
-function random(seed: number): (below: number) => number {
+export function randomNumbers(seed: number): (below: number) => number {
   let a = seed;
   return (below) => {
     a = (a + 0x6d2b79f5) | 0;
@@ -26,7 +26,7 @@ export interface Shape {
 }
 
 export function randomProgram(seed: number, shape: Shape): StreamProgram {
-  const pick = random(seed);
+  const pick = randomNumbers(seed);
   const steps: Step[] = [];
   const address = 0x10000;
   const blockEntries: BlockEntry[] = [];
