@@ -427,7 +427,7 @@ function tellLimits(
   const unbound = found.waits - found.bound - found.silent;
   if (unbound > 0)
     limits.push(
-      `${unbound} of ${found.waits} waits do not say which record they wait for (PyTorch with CUDA 12.9 and newer does not record it).${
+      `${unbound} of ${found.waits} waits do not say which record they wait for: CUDA 12.9 and newer leave it out, older ones where the record lies before the window.${
         found.guessed > 0 ? ` ${found.guessed} are joined to the record call just before them, which is a guess.` : ''
       }`,
     );

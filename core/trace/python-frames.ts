@@ -31,5 +31,31 @@ export function ownerOf(file: string): PythonFrame['owner'] {
   if (/(^|\/)torch\//.test(path)) return 'hidden';
   if (/(^|\/)(site|dist)-packages\//.test(path)) return 'package';
   if (/(^|\/)lib\/python\d/.test(path)) return 'hidden';
-  return 'user';
+  // The profiler cuts the folder of installed modules off, so packages are told by their names.
+  const top = path.split('/', 1)[0]!.replace(/\.py$/, '');
+  if (standardModules.has(top)) return 'hidden';
+  return knownPackages.has(top) ? 'package' : 'user';
 }
+
+/** Modules of the standard library that stand on stacks; a program cannot well have modules of these names. */
+const standardModules = new Set(
+  (
+    'abc argparse ast asyncio bdb codecs collections concurrent contextlib contextvars copy copyreg ctypes ' +
+    'dataclasses decimal email encodings enum fractions functools gc genericpath gzip heapq http importlib inspect io ' +
+    'json linecache locale logging multiprocessing numbers opcode operator os pathlib pdb pickle pkgutil posixpath ' +
+    'pprint queue random re runpy selectors shutil signal site socket socketserver ssl string ' +
+    'subprocess tempfile textwrap threading timeit tokenize traceback types typing unittest urllib uuid warnings ' +
+    'weakref xml zipfile'
+  ).split(' '),
+);
+
+/** Packages that are often between the program and torch. They are shown, but a frame of the program comes first. */
+const knownPackages = new Set(
+  (
+    'IPython accelerate apex bitsandbytes datasets deepspeed diffusers einops fairscale flash_attn fsspec functorch ' +
+    'huggingface_hub ignite ipykernel jupyter lightning lightning_fabric megatron monai numba numpy pandas peft ' +
+    'pytest pytorch_lightning ray safetensors scipy sglang sklearn tensordict tensorboard timm tokenizers torchao ' +
+    'torchaudio torchdata torchmetrics torchrec torchtext torchtune torchvision tqdm transformer_engine transformers ' +
+    'triton trl vllm wandb xformers'
+  ).split(' '),
+);
