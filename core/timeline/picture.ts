@@ -48,11 +48,11 @@ export function takePicture(row: Row, columns: Intervals, view: View, wide: numb
         const at = Math.floor((from - view.start) / column);
         const before = cursor.busy;
         const position = cursor.position;
-        advance(row, columns, cursor, view.start + (at + 1) * column, column);
+        const exact = advance(row, columns, cursor, view.start + (at + 1) * column, column);
         if (cursor.position > position) {
           picture.dense = true;
           // An exact walk may have taken in an item that starts here and is long: it is drawn by itself.
-          const last = cursor.position % sampleLength === 0 ? 0 : duration[items[cursor.position - 1]!]!;
+          const last = exact ? duration[items[cursor.position - 1]!]! : 0;
           if (last >= column) {
             cursor.position--;
             cursor.busy -= last;
@@ -88,13 +88,13 @@ export function takePicture(row: Row, columns: Intervals, view: View, wide: numb
     // All that start in this column at once. Only the last of them can be longer than the column: it is drawn by itself.
     const before = cursor.busy;
     const position = cursor.position;
-    advance(row, columns, cursor, view.start + (at + 1) * column, column);
+    const exact = advance(row, columns, cursor, view.start + (at + 1) * column, column);
     if (cursor.position === position) {
       // Rounding can put a start just beyond its own column.
       cursor.position++;
       cursor.busy += length;
     }
-    const last = duration[items[cursor.position - 1]!]!;
+    const last = exact ? duration[items[cursor.position - 1]!]! : 0;
     if (cursor.position > position + 1 && last >= column) {
       cursor.position--;
       cursor.busy -= last;

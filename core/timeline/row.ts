@@ -100,8 +100,15 @@ const many = 4;
  * Moves a cursor to the first item that starts at or after `time`. Where the way is long and no item near its end is as
  * long as `narrow`, it stops at the nearest sample: of 64 items or more up to 15 are counted to the wrong side, which a
  * pixel column does not show, and the items themselves are never looked at. That is what costs: they lie far apart.
+ * Returns whether it went the whole way.
  */
-export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor, time: number, narrow: number): void {
+export function advance(
+  row: Row,
+  { start, duration }: Intervals,
+  cursor: Cursor,
+  time: number,
+  narrow: number,
+): boolean {
   const { items, sampleStart, sampleBusy } = row;
   const samples = sampleStart.length;
   const first = (cursor.position >> shift) + 1;
@@ -124,7 +131,7 @@ export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor
   if (sample < samples && sample >= first + many && sampleStart[sample]! - sampleStart[sample - 1]! < narrow) {
     cursor.position = sample << shift;
     cursor.busy = sampleBusy[sample]!;
-    return;
+    return false;
   }
   let { position, busy } = cursor;
   if (sample > first) {
@@ -138,6 +145,7 @@ export function advance(row: Row, { start, duration }: Intervals, cursor: Cursor
   }
   cursor.position = position;
   cursor.busy = busy;
+  return true;
 }
 
 /** The position whose interval is nearest to `time`, within `reach`; -1 if none is. */
