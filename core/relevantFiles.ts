@@ -1,18 +1,23 @@
 /**
- * Which files of a workspace can matter to a check: those that mention streams, and what they import, directly or not. A
- * re-exporting `__init__.py` or a helper that only computes has no stream word in it and still carries tensors across.
- * Reads text by patterns, before any parse; too many files cost time, a missing one costs findings.
+ * Which files of a workspace can matter to a check: those that mention streams, those that use what such a file defines,
+ * and the modules that hand names on between them, such as a re-exporting `__init__.py` without any stream word. What has
+ * nothing to do with streams is not entered by the analysis, so it is not read either. Works on text by patterns, before
+ * any parse; too many files cost time, a missing one costs findings.
  */
+import { mentionsStreams } from './lower/entries.ts';
 
-const streamWords = /tream|non_blocking|async_op|cuda\.Event|CUDAGraph|cuda\.graph/;
-
-export const mentionsStreams = (text: string) => streamWords.test(text);
+/** A name is handed on through so many modules at most: a package in a package in a package. */
+const longestBridge = 3;
 
 interface Entry {
   readonly text: string;
   readonly streams: boolean;
   /** Names that it imports, with their leading dots; found when they are first asked for. */
   imports: readonly string[] | undefined;
+  /** Names of its functions and classes, likewise. */
+  defines: readonly string[] | undefined;
+  /** Whether it uses a file that mentions streams, as of a state of the set. */
+  uses: { readonly state: number; readonly is: boolean } | undefined;
 }
 
 export class RelevantFiles {
@@ -20,43 +25,113 @@ export class RelevantFiles {
   /** Module path without suffix → file. */
   readonly #byModule = new Map<string, string>();
 
+  /** Every part of a module path: an import whose first name is none of them is somebody else's. */
+  readonly #parts = new Set<string>();
+  /** Grows when a file comes or goes, or defines other names: only then can other files use other streams. */
+  #state = 0;
+
+  #selection: { readonly always: string; readonly files: readonly string[] } | undefined;
+
   set(file: string, text: string): void {
     const known = this.#entries.get(file);
     if (known?.text === text) return;
-    this.#entries.set(file, { text, streams: mentionsStreams(text), imports: undefined });
-    this.#byModule.set(modulePath(file), file);
+    const streams = mentionsStreams(text);
+    const entry: Entry = { text, streams, imports: undefined, defines: undefined, uses: undefined };
+    const sameNames = known?.streams === streams && (!streams || same(defines(known), defines(entry)));
+    if (!sameNames) this.#state++;
+    this.#entries.set(file, entry);
+    if (!known) this.#addModule(file);
+    // Typing inside of a function changes none of this, and then the selection stands.
+    if (!sameNames || !same(imports(known), imports(entry)) || known.uses?.is !== this.#usesOf(file, entry, known))
+      this.#selection = undefined;
   }
 
   delete(file: string): void {
-    this.#entries.delete(file);
+    if (!this.#entries.delete(file)) return;
+    this.#state++;
+    this.#selection = undefined;
     if (this.#byModule.get(modulePath(file)) === file) this.#byModule.delete(modulePath(file));
   }
 
   clear(): void {
+    this.#state++;
+    this.#selection = undefined;
     this.#entries.clear();
     this.#byModule.clear();
+    this.#parts.clear();
   }
 
   /** The relevant files, sorted by name. `always`: files that count whatever is in them. */
   select(always: ReadonlySet<string>): { file: string; text: string }[] {
+    const key = [...always].sort().join('\n');
+    if (this.#selection?.always !== key) this.#selection = { always: key, files: this.#choose(always) };
+    return this.#selection.files.map((file) => ({ file, text: this.#entries.get(file)!.text }));
+  }
+
+  #choose(always: ReadonlySet<string>): string[] {
     const chosen = new Set<string>();
-    const pending: string[] = [];
-    const choose = (file: string | undefined) => {
-      if (file === undefined || chosen.has(file)) return;
-      chosen.add(file);
-      pending.push(file);
-    };
-    for (const [file, { streams }] of this.#entries) if (streams || always.has(file)) choose(file);
-    for (let file = pending.pop(); file !== undefined; file = pending.pop()) {
-      const entry = this.#entries.get(file)!;
-      entry.imports ??= importedNames(entry.text);
-      for (const name of entry.imports) choose(this.#resolve(file, name));
+    const streams: string[] = [];
+    for (const [file, entry] of this.#entries) {
+      if (entry.streams) streams.push(file);
+      if (entry.streams || always.has(file) || this.#usesStreams(file, entry)) chosen.add(file);
     }
-    return [...chosen].sort().map((file) => ({ file, text: this.#entries.get(file)!.text }));
+    for (const bridge of this.#bridges(chosen, streams)) chosen.add(bridge);
+    return [...chosen].sort();
+  }
+
+  /** Files on the way of imports from a chosen file to one that mentions streams, a few steps before it. */
+  #bridges(chosen: ReadonlySet<string>, streams: readonly string[]): Set<string> {
+    const importers = new Map<string, string[]>();
+    const seen = new Set(chosen);
+    const pending = [...chosen];
+    for (let file = pending.pop(); file !== undefined; file = pending.pop())
+      for (const name of imports(this.#entries.get(file)!)) {
+        const target = this.#resolve(file, name);
+        if (target === undefined) continue;
+        const list = importers.get(target);
+        if (list) list.push(file);
+        else importers.set(target, [file]);
+        if (seen.has(target)) continue;
+        seen.add(target);
+        pending.push(target);
+      }
+    const bridges = new Set<string>();
+    let round: readonly string[] = streams;
+    for (let step = 0; step < longestBridge && round.length; step++) {
+      const next = round.flatMap((file) => importers.get(file) ?? []).filter((file) => !bridges.has(file));
+      for (const file of next) bridges.add(file);
+      round = [...new Set(next)];
+    }
+    return bridges;
+  }
+
+  #addModule(file: string): void {
+    const path = modulePath(file);
+    this.#byModule.set(path, file);
+    for (const part of path.split('/')) this.#parts.add(part);
+  }
+
+  #usesOf(file: string, entry: Entry, known: Entry): boolean | undefined {
+    return known.uses && this.#usesStreams(file, entry);
+  }
+
+  /** Whether it imports a file that mentions streams, and names something of it. */
+  #usesStreams(file: string, entry: Entry): boolean {
+    if (entry.uses?.state !== this.#state) {
+      const is = imports(entry).some((name) => {
+        const target = this.#resolve(file, name);
+        const other = target === undefined ? undefined : this.#entries.get(target);
+        return other?.streams === true && defines(other).some((defined) => entry.text.includes(defined));
+      });
+      entry.uses = { state: this.#state, is };
+    }
+    return entry.uses.is;
   }
 
   /** The nearest file that the name can mean: upward from the importing file for an absolute one, by dots for a relative one. */
   #resolve(from: string, name: string): string | undefined {
+    const first = /^\w*/.exec(name)![0];
+    if (first && !this.#parts.has(first)) return undefined;
     const parts = modulePath(from).split('/');
     const isPackage = /(?:^|[\\/])__init__\.py$/.test(from);
     const folder = isPackage ? parts : parts.slice(0, -1);
@@ -73,6 +148,20 @@ export class RelevantFiles {
   }
 }
 
+const same = (a: readonly string[], b: readonly string[]) =>
+  a.length === b.length && a.every((name, i) => name === b[i]);
+
+const imports = (entry: Entry): readonly string[] => {
+  entry.imports ??= importedNames(entry.text);
+  return entry.imports;
+};
+
+const defines = (entry: Entry): readonly string[] => {
+  entry.defines ??= [...entry.text.matchAll(definition)].map(([, name]) => name!);
+  return entry.defines;
+};
+
+const definition = /^(?:async[ \t]+)?(?:def|class)[ \t]+(\w+)/gm;
 const importLine = /^[ \t]*(?:from[ \t]+([.\w]+)[ \t]+import[ \t]+(\([^)]*\)|[^\n#]+)|import[ \t]+([^\n#]+))/gm;
 
 /** `a.b` for `import a.b`; `a`, `a.x` and `a.y` for `from a import x, y`, since either may be a module. */

@@ -5,7 +5,7 @@
 import { readFile, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { SourceFile } from '../core/checkSource.ts';
-import { mentionsStreams } from '../core/relevantFiles.ts';
+import { mentionsStreams } from '../core/lower/entries.ts';
 import { type IgnoreRules, parseIgnoreFile } from './ignore.ts';
 
 /** Folders that hold other people's code, caches or build results. A folder with `pyvenv.cfg` is skipped by that. */

@@ -68,7 +68,7 @@ describe('the workspace scan', () => {
     write('b.py', 's = torch.cuda.Stream()');
     write('a/x.py', 'x.to("cuda", non_blocking=True)');
     write('plain.py', 'print(1)');
-    write('notes.txt', 'Stream');
+    write('notes.txt', 'Stream()');
     expect(await found()).toEqual(['a/x.py', 'b.py', 'plain.py']);
     expect((await scanWorkspace([folder])).streams).toBe(2);
   });
@@ -88,14 +88,14 @@ describe('the workspace scan', () => {
   });
 
   it('does not follow links into cycles', async () => {
-    write('a/x.py', 'Stream');
+    write('a/x.py', 'Stream()');
     symlinkSync(folder, path.join(folder, 'a', 'loop'));
     expect(await found()).toEqual(['a/x.py']);
   });
 
   it('says what a bound left out', async () => {
-    write('big.py', `Stream${' '.repeat(100)}`);
-    write('small.py', 'Stream');
+    write('big.py', `Stream()${' '.repeat(98)}`);
+    write('small.py', 'Stream()');
     const { files, notes } = await scanWorkspace([folder], { ...bounds, fileBytes: 50 });
     expect(files.map(({ file }) => path.basename(file))).toEqual(['small.py']);
     expect(notes.join()).toContain('big.py is not read: 106 bytes');
