@@ -40,17 +40,32 @@ export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions 
   return opener.finish();
 }
 
-/** As `openTrace`, from pieces that arrive one after the other; `total` is the length of the file, 0 if not known. */
+/**
+ * As `openTrace`, from pieces that arrive one after the other; `total` is the length of the file, 0 if not known. The
+ * quickest way for a packed file is to let the host unpack it on the way (Node: `createGunzip`, browsers:
+ * `DecompressionStream`). A source that breaks off gives what came before.
+ */
 export async function openTraceFrom(
   pieces: AsyncIterable<Uint8Array>,
   name: string,
   options: { readonly onProgress?: OpenOptions['onProgress']; readonly total?: number } = {},
 ): Promise<Trace> {
   const opener = new TraceOpener(name);
+  const source = pieces[Symbol.asyncIterator]();
   let read = 0;
-  for await (const piece of pieces) {
-    opener.push(piece);
-    read += piece.length;
+  for (;;) {
+    let next: IteratorResult<Uint8Array>;
+    try {
+      next = await source.next();
+    } catch (error) {
+      opener.breakOff(
+        `The file breaks off after ${read} bytes: ${(error as Error).message}. What came before is shown.`,
+      );
+      break;
+    }
+    if (next.done) break;
+    opener.push(next.value);
+    read += next.value.length;
     options.onProgress?.(read, options.total ?? 0);
   }
   return opener.finish();
@@ -98,10 +113,17 @@ export class TraceOpener {
     } else this.#take(bytes);
   }
 
+  /** The source has an end that it should not have. */
+  breakOff(why: string): void {
+    this.#cut = why;
+  }
+
   finish(): Trace {
     if (!this.#begun && this.#head.length > 0) this.#begun = true;
     if (this.#gunzip && !this.#cut) this.#unpack(new Uint8Array(0), true);
     if (!this.#reader) {
+      if (this.#head.length === 0 && this.#cut && !this.#gunzip)
+        throw new TraceError(`“${this.#name}”: ${this.#cut}`, 0);
       if (this.#head.length === 0 && this.#gunzip)
         throw new TraceError(
           `“${this.#name}” is packed with gzip, but nothing can be unpacked: it is empty or broken.`,

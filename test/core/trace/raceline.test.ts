@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import Ajv2020 from 'ajv/dist/2020.js';
 import { gzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { openTrace, TraceError } from '../../../core/trace/index.ts';
+import { openTrace, openTraceFrom, TraceError } from '../../../core/trace/index.ts';
 import { RacelineWriter } from '../../../core/trace/raceline-write.ts';
 import { bytesOf, dump, expectWhole } from './dump.ts';
 
@@ -167,6 +167,21 @@ describe('a file that was cut', () => {
     });
     expectWhole(trace);
     expect(trace.problems.map((problem) => problem.message).join()).toContain('gzip stream breaks off');
+    expect(trace.counts.records).toBe(1);
+  });
+
+  it('opens when its source breaks off', async () => {
+    const bytes = bytesOf(whole);
+    const source = async function* () {
+      yield bytes.subarray(0, 1000);
+      yield bytes.subarray(1000, 1500);
+      throw new Error('the connection is gone');
+    };
+    const trace = await openTraceFrom(source(), 'x');
+    expectWhole(trace);
+    expect(trace.problems.map((problem) => problem.message).join('\n')).toContain(
+      'The file breaks off after 1500 bytes: the connection is gone.',
+    );
     expect(trace.counts.records).toBe(1);
   });
 
