@@ -14,7 +14,7 @@ import type { PythonParser } from './python/parse.ts';
 export interface Preview {
   /** The text of a `.raceline` file. */
   readonly raceline: string;
-  /** The entry that ran, and all that there are. */
+  /** The entry that ran, and all that do something on a device. */
   readonly entry: string;
   readonly entries: readonly string[];
 }
@@ -23,23 +23,16 @@ const producer = 'raceline 0.1.0';
 
 /** Without a name the entry with most hazards is taken. Throws with what to do where there is nothing to run. */
 export function preview(parser: PythonParser, files: readonly SourceFile[], name: string | undefined): Preview {
-  const entries = lower(files.map(({ file, text }) => parser.parse(file, text)));
-  const names = entries.map((entry) => entry.name);
-  const wanted = name === undefined ? entries : entries.filter((entry) => entry.name === name);
-  let best: Choice | undefined;
-  for (const entry of wanted) {
+  const choices = lower(files.map(({ file, text }) => parser.parse(file, text))).flatMap((entry) => {
     const choice = choosePath(entry);
-    if (choice && (!best || showsMore(choice, best))) best = choice;
-  }
-  if (!best) {
-    if (name !== undefined && wanted.length === 0)
-      throw new Error(
-        names.length
-          ? `there is no “${name}” to run; there is: ${names.join(', ')}`
-          : `there is no “${name}” to run: no function of the file uses streams`,
-      );
-    throw new Error('there is nothing to run: no function of the file uses streams');
-  }
+    return choice ? [choice] : [];
+  });
+  const names = choices.map(({ entry }) => entry.name);
+  if (choices.length === 0) throw new Error('there is nothing to run: no function of the file works with streams');
+  let best: Choice | undefined;
+  for (const choice of choices)
+    if ((name === undefined || choice.entry.name === name) && (!best || showsMore(choice, best))) best = choice;
+  if (!best) throw new Error(`there is no “${name}” to run; there is: ${names.join(', ')}`);
   return { raceline: previewPath(best.path), entry: best.entry.name, entries: names };
 }
 
