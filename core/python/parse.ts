@@ -3,10 +3,10 @@
  * is syntax.ts's business. The two wasm files are handed in as bytes, so that the same code runs in Node, bundled or
  * not, and in a worker.
  */
-import { Language, Parser } from 'web-tree-sitter';
+import { Edit, Language, Parser, type Point, type Tree } from 'web-tree-sitter';
 import type { Module, Node } from './ast.ts';
 import { createWalkTree, type RuntimeExports } from './cursor.ts';
-import { createSyntaxBuilder } from './syntax.ts';
+import { createSyntaxBuilder, type Piece } from './syntax.ts';
 
 export interface ParserBytes {
   /** web-tree-sitter's own runtime, `web-tree-sitter.wasm`. */
@@ -34,27 +34,123 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
   parser.setLanguage(language);
   const build = createSyntaxBuilder(language, createWalkTree(exports));
 
+  /** Files by how recently they changed, the latest last. */
+  const recent = new Map<string, ParsedText>();
+  const seen = new Set<string>();
+
+  const keep = (file: string, parsed: ParsedText): void => {
+    recent.get(file)?.tree.delete();
+    recent.delete(file);
+    recent.set(file, parsed);
+    for (const [oldest, { tree }] of recent) {
+      if (recent.size <= keptTrees) break;
+      tree.delete();
+      recent.delete(oldest);
+    }
+  };
+
+  const parseAll = (text: string): Tree => {
+    const tree = parser.parse(text);
+    if (!tree) throw new Error('the parser gave no tree');
+    return tree;
+  };
+
+  /** An edit of a text that parsed costs what it changed. With errors the result would depend on the way to it. */
+  const parseEdited = (text: string, before: ParsedText | undefined, edit: TextChange | undefined): Tree => {
+    if (!before || !edit) return parseAll(text);
+    // On a copy: after a text with errors the next edit still starts from this one.
+    const shifted = before.tree.copy();
+    shifted.edit(treeEdit(before.text, text, edit));
+    const tree = parser.parse(text, shifted);
+    shifted.delete();
+    if (tree && !tree.rootNode.hasError) return tree;
+    tree?.delete();
+    return parseAll(text);
+  };
+
   return {
     parse(file, text) {
-      const lost = (): Module => {
-        const all: Node = { start: 0, end: text.length };
-        return { kind: 'Module', file, text, body: [], errors: [all], ...all };
-      };
       try {
-        const tree = parser.parse(text);
-        if (!tree) return lost();
-        try {
-          return build(file, text, tree);
-        } finally {
-          tree.delete();
-        }
+        const before = recent.get(file);
+        const edit = before && changeBetween(before.text, text);
+        const tree = parseEdited(text, before, edit);
+        const earlier = before && edit ? { pieces: before.pieces, until: edit.start } : undefined;
+        const { module, pieces } = build(file, text, tree, earlier);
+        // A file that is read once, as most are, keeps no tree.
+        if (seen.has(file) && !module.errors.length) keep(file, { text, tree, pieces });
+        else tree.delete();
+        seen.add(file);
+        return module;
       } catch {
         // A trap in the wasm code or an exhausted stack: this text is lost, the next parse starts afresh.
         parser.reset();
-        return lost();
+        recent.delete(file);
+        const all: Node = { start: 0, end: text.length };
+        return { kind: 'Module', file, text, body: [], errors: [all], ...all };
       }
     },
   };
+}
+
+/** Trees that are kept for the next edit. */
+const keptTrees = 4;
+
+interface ParsedText {
+  readonly text: string;
+  readonly tree: Tree;
+  readonly pieces: readonly Piece[];
+}
+
+/** `old[start, oldEnd)` became `text[start, newEnd)`. */
+interface TextChange {
+  readonly start: number;
+  readonly oldEnd: number;
+  readonly newEnd: number;
+}
+
+function changeBetween(old: string, text: string): TextChange {
+  const shorter = Math.min(old.length, text.length);
+  let start = 0;
+  while (start < shorter && old.charCodeAt(start) === text.charCodeAt(start)) start++;
+  let suffix = 0;
+  while (
+    suffix < shorter - start &&
+    old.charCodeAt(old.length - 1 - suffix) === text.charCodeAt(text.length - 1 - suffix)
+  )
+    suffix++;
+  // Never between the two halves of a character.
+  if (isHigh(old.charCodeAt(start - 1)) || isHigh(text.charCodeAt(start - 1))) start--;
+  while (suffix > 0 && isLow(text.charCodeAt(text.length - suffix))) suffix--;
+  return { start, oldEnd: old.length - suffix, newEnd: text.length - suffix };
+}
+
+function isHigh(unit: number): boolean {
+  return unit >= 0xd800 && unit < 0xdc00;
+}
+
+function isLow(unit: number): boolean {
+  return unit >= 0xdc00 && unit < 0xe000;
+}
+
+function treeEdit(old: string, text: string, { start, oldEnd, newEnd }: TextChange): Edit {
+  return new Edit({
+    startIndex: start,
+    oldEndIndex: oldEnd,
+    newEndIndex: newEnd,
+    startPosition: pointAt(old, start),
+    oldEndPosition: pointAt(old, oldEnd),
+    newEndPosition: pointAt(text, newEnd),
+  });
+}
+
+function pointAt(text: string, offset: number): Point {
+  let row = 0;
+  let line = 0;
+  for (let next = text.indexOf('\n'); next >= 0 && next < offset; next = text.indexOf('\n', line)) {
+    row++;
+    line = next + 1;
+  }
+  return { row, column: offset - line };
 }
 
 /** `Parser.init` fills the object that it is handed, which is how the runtime's exports are reached. */

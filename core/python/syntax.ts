@@ -30,10 +30,25 @@ import { numberValue, stringLiteral } from './literals.ts';
 /** Deeper nesting than real programs have; below it, a construct is opaque, so that no walk can exhaust the stack. */
 const maximumDepth = 300;
 
-export function createSyntaxBuilder(
-  language: Language,
-  walkTree: WalkTree,
-): (file: string, text: string, tree: Tree) => Module {
+/** A module, and which of its statements came from which child of the tree's root. */
+export interface BuiltSyntax {
+  readonly module: Module;
+  readonly pieces: readonly Piece[];
+}
+
+export interface Piece extends Node {
+  readonly statements: readonly Statement[];
+}
+
+/** What is left of an earlier syntax: pieces that end before `until` stand in the same text at the same place. */
+export interface EarlierSyntax {
+  readonly pieces: readonly Piece[];
+  readonly until: number;
+}
+
+export type BuildSyntax = (file: string, text: string, tree: Tree, earlier?: EarlierSyntax) => BuiltSyntax;
+
+export function createSyntaxBuilder(language: Language, walkTree: WalkTree): BuildSyntax {
   const types: string[] = [];
   for (let id = 0; id < language.nodeTypeCount; id++) types[id] = language.nodeTypeForId(id) ?? '';
   // tree-sitter's id of an ERROR node is outside of the language's own table.
@@ -42,13 +57,15 @@ export function createSyntaxBuilder(
   const fields: string[] = [];
   for (let id = 1; id <= language.fieldCount; id++) fields[id] = language.fieldNameForId(id) ?? '';
 
-  return (file, text, tree) => {
+  return (file, text, tree, earlier) => {
     const root = tree.rootNode;
     const errors = root.hasError ? errorRanges(root) : [];
     const cursor = walkTree(tree);
     try {
       const builder = new SyntaxBuilder({ types, named, fields }, text, cursor, errors);
-      return { kind: 'Module', file, text, start: 0, end: text.length, body: builder.suite(), errors };
+      const pieces = builder.pieces(errors.length ? undefined : earlier);
+      const body = pieces.flatMap(({ statements }) => statements);
+      return { module: { kind: 'Module', file, text, start: 0, end: text.length, body, errors }, pieces };
     } finally {
       cursor.delete();
     }
@@ -153,6 +170,27 @@ class SyntaxBuilder {
   }
 
   // Statements
+
+  /** The children of the root, those that are as they were taken over. */
+  pieces(earlier: EarlierSyntax | undefined): Piece[] {
+    const pieces: Piece[] = [];
+    let next = 0;
+    this.#each((type) => {
+      const range = this.#range;
+      if (earlier && range.end < earlier.until) {
+        while (next < earlier.pieces.length && earlier.pieces[next]!.start < range.start) next++;
+        const known = earlier.pieces[next];
+        if (known?.start === range.start && known.end === range.end) {
+          pieces.push(known);
+          return;
+        }
+      }
+      const statements: Statement[] = [];
+      this.#statement(type, statements);
+      pieces.push({ ...range, statements });
+    });
+    return pieces;
+  }
 
   /** The statements below a module, block or ERROR node. */
   suite(): Statement[] {

@@ -188,3 +188,37 @@ describe('broken text', () => {
     expect(parse('x = 1').errors).toEqual([]);
   });
 });
+
+describe('after an edit', () => {
+  const program = [
+    'import torch',
+    '',
+    ...Array.from({ length: 12 }, (_, i) => `def f${i}(x, y=${i}):\n    """é😀"""\n    return [x, f"{y}"]\n`),
+  ].join('\n');
+
+  it('is the same as a fresh parse, and keeps what stands before the edit', async () => {
+    let seed = 3;
+    const random = (n: number) => {
+      seed = (seed * 48271) % 2147483647;
+      return seed % n;
+    };
+    let text = program;
+    for (let i = 0; i < 200; i++) {
+      const at = random(text.length + 1);
+      const insert = ['x', '\n', '    ', '(', ')', '"', '#', ':\n', 'é', '😀'][random(10)]!;
+      text = random(2) ? text.slice(0, at) + insert + text.slice(at) : text.slice(0, at) + text.slice(at + random(6));
+      if (random(6) === 0) text = program;
+      const edited = parser.parse('edited.py', text);
+      expect(edited).toEqual({ ...parser.parse(`fresh ${i}.py`, text), file: 'edited.py' });
+    }
+  });
+
+  it('keeps the statements before the edit as they are', () => {
+    const first = parser.parse('kept.py', `${program}x = 1\n`);
+    const second = parser.parse('kept.py', `${program}x = 2\n`);
+    const third = parser.parse('kept.py', `${program}x = 3\n`);
+    expect(third.body[3]).toBe(second.body[3]);
+    expect(third.body.at(-1)).not.toBe(second.body.at(-1));
+    expect(second.body[3]).toEqual(first.body[3]);
+  });
+});
