@@ -88,14 +88,14 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   const tooltip = makeTooltip();
   const brush = makeMinimapBrush((view) => update(states.withView(state, run, view)));
   const scrollbar = element('div', { class: 'scrollbar', hidden: true });
-  const live = element('div', { class: 'live', 'aria-live': 'polite', role: 'status' });
+  const live = element('div', { class: 'unseen live', 'aria-live': 'polite', role: 'status' });
   const { overlay } = frame;
   overlay.tabIndex = 0;
   overlay.setAttribute('role', 'application');
   overlay.setAttribute('aria-roledescription', 'timeline');
   overlay.setAttribute('aria-label', describeRun(run));
   // The lanes for those who cannot see them: the canvas is one picture to a screen reader.
-  const laneNames = element('ul', { class: 'live', 'aria-label': 'Lanes' });
+  const laneNames = element('ul', { class: 'unseen lane-names', 'aria-label': 'Lanes' });
   const stage = element(
     'div',
     { class: 'stage' },
