@@ -13,8 +13,17 @@ export function mentionsStreams(text: string): boolean {
   return words.test(text);
 }
 
-export function isTestFile(file: string): boolean {
+/** Tests are no callers: what they do is not what a package's callers do. */
+export function isTestFile(file: string, root: string): boolean {
+  file = file.startsWith(root) ? file.slice(root.length) : file;
   return /(^|[/\\])(tests?|testing)[/\\]|(^|[/\\])(test_[^/\\]*|[^/\\]*_test|conftest)\.py$/.test(file);
+}
+
+/** The folder that all files lie in. */
+export function commonFolder(files: readonly string[]): string {
+  let root = files[0] ?? '';
+  for (const file of files) while (!file.startsWith(root)) root = root.slice(0, -1);
+  return root.slice(0, Math.max(root.lastIndexOf('/'), root.lastIndexOf('\\')) + 1);
 }
 
 export interface FunctionEntry {

@@ -3,7 +3,15 @@
  * budget of steps. Knows nothing of hazards: which of these programs is wrong is the engine's to say.
  */
 import type { Import, ImportFrom, Module } from '../python/ast.ts';
-import { type FunctionEntry, functionsOf, isTestFile, mentionsStreams, namesMentioned, reaching } from './entries.ts';
+import {
+  commonFolder,
+  type FunctionEntry,
+  functionsOf,
+  isTestFile,
+  mentionsStreams,
+  namesMentioned,
+  reaching,
+} from './entries.ts';
 import { Workspace } from './imports.ts';
 import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
@@ -60,12 +68,18 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     entries.push(lowered);
   };
 
+  const root = commonFolder(modules.map((module) => module.file));
+  const tests = new Set(modules.filter((module) => isTestFile(module.file, root)));
+  const onlyTests = tests.size === modules.length;
+  const isTest = (module: Module): boolean => !onlyTests && tests.has(module);
   for (const module of relevant) {
-    if (isTestFile(module.file)) continue;
+    if (isTest(module)) continue;
     run('<module>', module, (m) => runModuleEntry(m, module));
   }
   const functions = relevant.flatMap((module) => functionsOf(module));
-  const waiting = functions.filter((entry) => reach.functions.has(entry.node) && isEntry(entry));
+  const waiting = functions.filter(
+    (entry) => reach.functions.has(entry.node) && isEntry(entry) && !isTest(entry.module),
+  );
   // Callers first: what they run through is judged with them.
   const called = new Set<string>();
   for (const entry of waiting) for (const name of namesMentioned(entry.node)) called.add(name);
@@ -121,7 +135,6 @@ function relevantModules(modules: readonly Module[], workspace: Workspace): read
 
 function isEntry(entry: FunctionEntry): boolean {
   const name = entry.node.name;
-  if (isTestFile(entry.module.file)) return true;
   if (/^__(init|call|iter|next|enter|exit|getitem|len|setattr|del)__$/.test(name)) return name !== '__del__';
   return true;
 }

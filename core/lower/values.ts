@@ -64,6 +64,12 @@ export class DeviceClass {
 /** Where an unknown value comes from; it decides how it may be used. */
 export type UnknownOrigin = 'parameter' | 'attribute' | 'result' | 'element' | 'external';
 
+/** Where a part of an unknown value comes from. */
+export function partOrigin(owner: UnknownOrigin): UnknownOrigin {
+  if (owner === 'parameter') return 'element';
+  return owner === 'external' ? 'result' : owner;
+}
+
 export class Unknown extends Obj {
   readonly kind = 'unknown';
   #attributes: Map<string, Value> | undefined;

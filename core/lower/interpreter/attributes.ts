@@ -11,6 +11,7 @@ import {
   ModuleV,
   NativeV,
   PartialV,
+  partOrigin,
   PropertyV,
   StaticMethodV,
   StreamV,
@@ -164,10 +165,7 @@ function unknownAttribute(m: Machine, owner: Unknown, name: string): Value {
     owner.attributes.set(name, device);
     return device;
   }
-  const value = new Unknown(
-    owner.name ? `${owner.name}.${name}` : name,
-    owner.origin === 'parameter' ? 'element' : owner.origin,
-  );
+  const value = new Unknown(owner.name ? `${owner.name}.${name}` : name, partOrigin(owner.origin));
   value.receiver = owner;
   value.loader = loaderLike(name) || owner.loader;
   if (

@@ -51,6 +51,12 @@ function backwardOf(m: Machine, applied: FunctionNode, node: Node): void {
     m.launch('grad', applied.selection, [], [gradient]);
     grads.push(gradient);
   }
+  // Streams that the forward was given are the caller's to order after the gradients.
+  for (const stream of m.givenStreams) {
+    const event = m.builder.event('backward', true);
+    m.emit({ kind: 'record', event, stream: applied.selection.stream.stream });
+    m.emit({ kind: 'wait', event, stream: stream.stream, implicit: true });
+  }
   try {
     const result = call(m, target, [applied.context, ...grads], new Map(), node);
     const gradients = result instanceof TupleV ? result.items : [result];

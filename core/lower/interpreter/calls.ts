@@ -18,6 +18,7 @@ import {
   ListV,
   NativeV,
   PartialV,
+  partOrigin,
   PropertyV,
   SetV,
   StaticMethodV,
@@ -297,7 +298,7 @@ function unknownMethod(
 
 function pairsOf(m: Machine, self: Unknown, name: string): Value {
   const values = [0, 1].map((i) => {
-    const value = new Unknown(`${self.name}[${i}]`, self.origin === 'result' ? 'result' : 'element');
+    const value = new Unknown(`${self.name}[${i}]`, partOrigin(self.origin));
     return value;
   });
   if (name === 'values' || name === 'parameters') return m.temp(new ListV(values));

@@ -82,8 +82,17 @@ export function workMethod(m: Machine, self: WorkV, name: string, _args: readonl
       m.emit({ kind: 'wait', event: self.event, stream: selection.stream.stream, implicit: true }, selection);
       return true;
     }
-    case 'result':
+    case 'is_completed':
+    case 'query': {
+      const value = new Unknown(name, 'result');
+      value.plain = true;
+      value.poll = { kind: 'event', event: self.event };
+      return value;
+    }
     case 'get_future':
+      // Waiting for the future waits as the handle does.
+      return self;
+    case 'result':
     case 'get_future_result':
       return new Unknown(name, 'result');
   }

@@ -14,6 +14,7 @@ import {
   keyOf,
   ListV,
   NativeV,
+  partOrigin,
   SequenceV,
   SetV,
   SliceV,
@@ -98,10 +99,7 @@ function keyPart(value: Value): string {
 function memoUnknown(owner: Unknown, key: string): Value {
   let item = owner.items.get(key);
   if (item === undefined) {
-    const made = new Unknown(
-      owner.name + key,
-      owner.origin === 'result' || owner.origin === 'external' ? 'result' : 'element',
-    );
+    const made = new Unknown(owner.name + key, partOrigin(owner.origin));
     made.plain = /shape|size/.test(owner.name) && owner.plain;
     item = made;
     owner.items.set(key, item);

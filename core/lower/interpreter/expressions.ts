@@ -408,7 +408,7 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
     const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
     const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
     derived.plain = true;
-    derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : undefined);
+    derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
     return negative ? !truth(m, derived, node) : derived;
   }
   const a = typeof left === 'boolean' ? Number(left) : left;

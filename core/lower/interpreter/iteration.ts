@@ -7,6 +7,7 @@ import {
   IteratorV,
   ListV,
   NativeV,
+  partOrigin,
   SequenceV,
   SetV,
   StaticMethodV,
@@ -132,7 +133,7 @@ function loaderElement(loader: Unknown): Unknown {
 }
 
 export function elementOf(owner: Unknown, name: string): Unknown {
-  const item = new Unknown(name, owner.origin === 'result' || owner.origin === 'external' ? 'result' : 'element');
+  const item = new Unknown(name, partOrigin(owner.origin));
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;
 }

@@ -280,8 +280,10 @@ export class Machine {
     return this.#captureStream;
   }
 
+  readonly givenStreams: StreamV[] = [];
   /** The caller passes a stream with its tensors: they are ready on that one as well. */
   readyBefore(stream: StreamV): void {
+    this.givenStreams.push(stream);
     const origin = this.origin();
     const event = this.builder.event('before', true);
     const from = this.defaultStream(stream.deviceIndex).stream;
@@ -510,6 +512,21 @@ export class Machine {
       this.derived.set(key, value);
     }
     return value;
+  }
+
+  readonly #equals = new Map<string, number>();
+  /** Whether another unknown value was compared with this constant before: two values that differ are not both equal to it. */
+  equalElsewhere(left: Value, right: Value): boolean {
+    const unknown = left instanceof Unknown ? left : right instanceof Unknown ? right : undefined;
+    const constant = unknown === left ? right : left;
+    if (!unknown || (typeof constant !== 'number' && typeof constant !== 'string')) return false;
+    const key = `${typeof constant}:${constant}`;
+    const first = this.#equals.get(key);
+    if (first === undefined) {
+      this.#equals.set(key, unknown.id);
+      return false;
+    }
+    return first !== unknown.id;
   }
 
   // ---- names for rules

@@ -19,12 +19,10 @@ import {
   ListV,
   NativeV,
   SliceV,
-  StreamV,
   TensorV,
   TupleV,
   Unknown,
   type Value,
-  whole,
 } from '../values.ts';
 import type { Keywords } from './calls.ts';
 import { tensorsIn, unknownCall } from './calls.ts';
@@ -32,7 +30,7 @@ import { makeTensor } from './factories.ts';
 import type { Machine } from './machine.ts';
 import { hostRead, isHost, operate, settlePending } from './memory.ts';
 import { runBackward } from './autograd.ts';
-import { proveDevice, streamOf } from './streams.ts';
+import { streamOf } from './streams.ts';
 import { copyInto, download, transfer } from './transfers.ts';
 import { resolved, truth } from './truth.ts';
 
@@ -116,7 +114,7 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
     }
     case 'grad': {
       if (self.grad === undefined) {
-        const grad = m.parameterTensor('?grad', self.storage.device, 'caller');
+        const grad = m.parameterTensor('?grad', self.storage.device, 'unknown');
         self.grad = grad;
       }
       return self.grad;
@@ -177,6 +175,13 @@ export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV
 }
 
 function indexView(m: Machine, self: TensorV, index: Value): TensorV {
+  if (index instanceof TupleV && index.items.length > 1) {
+    const lead = resolved(m, index.items[0]!);
+    const all = lead instanceof SliceV ? lead.lower === null && lead.upper === null : lead instanceof ExternalV;
+    // A part of an inner dimension: bytes between those of other parts.
+    if (all && index.items.slice(1).some((item) => !isFullSlice(m, item)))
+      return slotOf(m, self, index.items.map((item) => partKey(m, item)).join());
+  }
   const first = index instanceof TupleV ? resolved(m, index.items[0] ?? null) : index;
   const { unit, rows } = unitsOf(self);
   if (typeof first === 'number') {
@@ -203,6 +208,19 @@ function indexView(m: Machine, self: TensorV, index: Value): TensorV {
   }
   if (first instanceof Unknown) return slotOf(m, self, keyOf(first));
   return view(m, self);
+}
+
+function isFullSlice(m: Machine, item: Value): boolean {
+  const value = resolved(m, item);
+  return (
+    value === null || (value instanceof SliceV && value.lower === null && value.upper === null && value.step === null)
+  );
+}
+
+function partKey(m: Machine, item: Value): string {
+  const value = resolved(m, item);
+  if (value instanceof SliceV) return `${sliceKey(value.lower)}:${sliceKey(value.upper)}:${sliceKey(value.step)}`;
+  return sliceKey(value);
 }
 
 function sliceKey(value: Value): string {
@@ -544,5 +562,3 @@ export function flag(m: Machine, value_: Value | undefined, node: Node): boolean
   if (value instanceof Unknown) return truth(m, value, node);
   return value === true || (typeof value === 'number' && value !== 0);
 }
-
-export { ExternalV, proveDevice, StreamV, whole };
