@@ -109,10 +109,10 @@ class Execution {
   #declare(): void {
     const { streams, threads, blocks, steps } = this.#program;
     let pool = firstPoolNumber;
-    streams.forEach(({ name, device, isDefault, unknown }, id) => {
+    streams.forEach(({ name, device, isDefault, unknown, collective }, id) => {
       const num = isDefault ? defaultNumber : pool;
       if (!isDefault) pool += 4;
-      this.#writer.stream({ id, device: Math.max(0, device), num, name, default: isDefault, unknown });
+      this.#writer.stream({ id, device: Math.max(0, device), num, name, default: isDefault, unknown, collective });
     });
     threads.forEach(({ name }, id) => {
       this.#writer.thread({ id, name });
@@ -254,7 +254,7 @@ class Execution {
     this.#writer.op({
       ...call.line,
       st: step.stream,
-      name: step.name || 'operation',
+      name: nameOf(step),
       acc: tuples,
       blind: blind || undefined,
       copy: step.copy,
@@ -266,7 +266,8 @@ class Execution {
   }
 
   /** The device's part of a launch. */
-  #work(op: number, stream: StreamId, issued: number, { accesses, copy, name }: LaunchStep): void {
+  #work(op: number, stream: StreamId, issued: number, step: LaunchStep): void {
+    const { accesses, copy } = step;
     let bytes = 0;
     for (const access of accesses) {
       const [start, end] = this.#range(access);
@@ -281,7 +282,7 @@ class Execution {
       st: stream,
       t: Math.round(start),
       d: duration,
-      name: name || 'operation',
+      name: nameOf(step),
       kind: copy ? 'copy' : 'kernel',
       bytes: copy ? bytes : undefined,
     });
@@ -463,6 +464,10 @@ class Execution {
       site = this.#writer.site(frame.file, frame.line, frame.function, site);
     return site;
   }
+}
+
+function nameOf({ name, before }: LaunchStep): string {
+  return before ? 'the caller’s work before' : name || 'operation';
 }
 
 function hex(address: number): string {

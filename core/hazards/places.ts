@@ -28,13 +28,11 @@ export class Places {
     return this.#chain[at]!;
   }
 
-  /**
-   * Equal for executions of one call: in source the chain of calls, so that two calls of a helper which is given its
-   * streams are two; in a trace, where the chain is not known, the statement.
-   */
+  /** Equal for executions of one call: two calls of a helper that is given its streams are two. */
   call(step: StepIndex): number {
     const origin = this.#program.origins[this.#program.steps[step]!.origin];
-    return origin?.kind === 'source' ? this.chain(step) : this.statement(step);
+    if (origin?.kind === 'source') return this.chain(step);
+    return origin?.site === undefined ? this.statement(step) : this.#id('site', origin.site);
   }
 
   /** Equal for steps of the same statement, whoever called it. */

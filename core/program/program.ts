@@ -100,6 +100,8 @@ export interface TraceOrigin {
   /** Innermost Python frame of the user's code, where recorded; lines from 1. */
   readonly file?: string;
   readonly line?: number;
+  /** The call stack: index into the trace's sites; steps with one site came through the same calls. */
+  readonly site?: number;
   /** Index into the trace's device slices of the first kernel or copy of this step, or -1. */
   readonly slice?: number;
 }

@@ -15,6 +15,7 @@ export interface DraftOrigin {
   file?: string;
   line?: number;
   slice?: number;
+  site?: number;
 }
 
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -215,6 +216,7 @@ export class TraceDraft {
   origin(row: number, site: number): number {
     const origin: DraftOrigin = { kind: 'trace', row };
     if (site >= 0) {
+      origin.site = site;
       const file = this.strings.list[this.sites.file.get(site)];
       if (file) {
         origin.file = file;

@@ -82,8 +82,9 @@ export class RacelineWriter {
     readonly default?: boolean;
     readonly priority?: number;
     readonly unknown?: boolean;
+    readonly collective?: boolean;
   }): void {
-    const { id, device, handle, num, name, priority, unknown } = stream;
+    const { id, device, handle, num, name, priority, unknown, collective } = stream;
     const isDefault = stream.default;
     this.#line({
       k: 'stream',
@@ -95,6 +96,7 @@ export class RacelineWriter {
       default: isDefault,
       priority,
       unknown,
+      collective,
     });
   }
 

@@ -35,7 +35,7 @@ type Row = Readonly<Record<string, unknown>>;
 const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   str: ['id', 'v'],
   site: ['id', 'file', 'line', 'fn', 'up'],
-  stream: ['id', 'device', 'handle', 'num', 'name', 'default', 'priority', 'unknown'],
+  stream: ['id', 'device', 'handle', 'num', 'name', 'default', 'priority', 'unknown', 'collective'],
   thread: ['id', 'tid', 'pid', 'name'],
   block: ['b', 'addr', 'size', 'st', 'name', 'mem'],
   alloc: ['n', 't', 'd', 'th', 's', 'b', 'addr', 'size', 'st', 'name', 'mem'],
@@ -294,6 +294,7 @@ export class RacelineReader implements FormatReader {
     const stream = streams[at]!;
     const entry = programStreams[at]!;
     entry.unknown = row.unknown === true ? true : undefined;
+    if (row.collective === true) entry.collective = true;
     const device = this.#optionalInteger(row, 'device');
     if (device !== undefined) stream.device = device;
     const number = this.#optionalInteger(row, 'num');
