@@ -11,8 +11,8 @@ class Scale(torch.autograd.Function):
         current = torch.cuda.current_stream()
         with torch.cuda.stream(lane):
             out = grad * 2
-            #     ^ backward-missing-sync: The result of `grad` is read on `lane` by `mul` before the caller's earlier
-            # | work on `current` is done: no wait of `lane` for `current` lies between
+            #     ^ backward-missing-sync: `grad` is read on `lane` by `mul` before the `grad` on `current` is done:
+            # | no wait of `lane` for `current` lies between
         current.wait_stream(lane)
         out.record_stream(current)
         return out
@@ -20,6 +20,7 @@ class Scale(torch.autograd.Function):
 def train():
     x = torch.randn(1024, device="cuda", requires_grad=True)
     Scale.apply(x).sum().backward()
+  # ~ `grad` is written here, on `current`
     torch.cuda.synchronize()
 #- fixed
 lane = torch.cuda.Stream()

@@ -65,7 +65,7 @@ export const missingWait: Rule = {
       earlier: first,
       related: [
         { at: first, message: `${tensor} is written here, on ${earlier}` },
-        ...nearestWaits(program, hazard.nearest),
+        ...nearestWaits(program, hazard.nearest, first),
       ],
     };
   },

@@ -66,7 +66,7 @@ export function operation(program: StreamProgram, at: StepIndex): string {
   switch (step?.kind) {
     case 'launch':
     case 'hostAccess':
-      return step.name ? `\`${step.name}\`` : 'an operation';
+      return quoted(step.name, 'an operation');
     case 'replay':
       return 'the replay of a graph';
     default:
@@ -77,7 +77,7 @@ export function operation(program: StreamProgram, at: StepIndex): string {
 /** `the mul`, or what else the step is, as the subject of a subordinate clause. */
 export function theOperation(program: StreamProgram, at: StepIndex): string {
   const words = operation(program, at);
-  return words.startsWith('`') ? `the ${words}` : words.replace(/^an /, 'the ');
+  return words.startsWith('`') ? `the ${words}` : words.replace(/^an? /, 'the ');
 }
 
 /** Whether the step stands for what happened before the entry: it has no place of its own. */
@@ -97,11 +97,12 @@ export function capitalized(text: string): string {
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What somebody wrote to make the order, and what covers too little. */
-export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex[]): RelatedStep[] {
+/** What somebody wrote to make the order, and what covers too little. A host wait before the work was for other work. */
+export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex[], first: StepIndex): RelatedStep[] {
   return nearest.slice(0, 2).flatMap((at) => {
     const step = program.steps[at];
     if ((step?.kind !== 'wait' && step?.kind !== 'hostWait') || step.implicit) return [];
+    if (step.kind === 'hostWait' && at < first) return [];
     return [{ at, message: `this ${step.kind === 'wait' ? 'wait' : 'host wait'} does not cover it` }];
   });
 }

@@ -89,8 +89,12 @@ def batches(hosts):
     for host in hosts:
         with torch.cuda.stream(side):
             batch = host.to("cuda", non_blocking=True)
+            #       ~ `batch` is allocated here, on `side`
             #       ~ `batch` is written here, on `side`
         yield batch
+      # ^ missing-record-stream: `batch` is used on the default stream by the caller's work and dropped before that is
+      # | done: its memory returns to `side` and can be handed out again there; neither a record_stream on the default
+      # | stream nor a wait of `side` for the default stream protects it
       # ^ unjoined-output: `batch` is yielded before the `copy` on `side` is done: no wait of the default stream for
       # | `side` lies between
 #- fixed
@@ -99,6 +103,7 @@ def batches(hosts):
     for host in hosts:
         with torch.cuda.stream(side):
             batch = host.to("cuda", non_blocking=True)
+        batch.record_stream(torch.cuda.current_stream())
         torch.cuda.current_stream().wait_stream(side)
         yield batch
 

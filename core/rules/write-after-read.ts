@@ -69,7 +69,7 @@ export const writeAfterRead: Rule = {
       earlier: first,
       related: [
         { at: first, message: `${tensor} is read here, on ${earlier}` },
-        ...nearestWaits(program, hazard.nearest),
+        ...nearestWaits(program, hazard.nearest, first),
       ],
     };
   },
