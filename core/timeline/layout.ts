@@ -58,10 +58,18 @@ export interface Layout {
   readonly streamBoxes: ReadonlyMap<number, LaneBox>;
 }
 
-/** Rows of a host thread that are shown before its lane is opened. */
-export const fewHostRows = 8;
-/** Of a pool with many address ranges; the lower one where the lanes would not fit otherwise. */
-const tallestPool = { 30: 264, 22: 180 } as const;
+/** How tall things are: as tall as they like to be, or lower, where the lanes would not fit into the room otherwise. */
+interface Sizes {
+  /** Row of a pool with few address ranges, and a whole pool with many. */
+  readonly poolRow: number;
+  readonly pool: number;
+  /** Rows of a host thread that are shown before its lane is opened. */
+  readonly hostRows: number;
+}
+
+const roomySizes: Sizes = { poolRow: 30, pool: 264, hostRows: 8 };
+const tightSizes: Sizes = { poolRow: 22, pool: 180, hostRows: 4 };
+const narrowSizes: Sizes = { poolRow: 24, pool: 180, hostRows: 3 };
 
 export interface LayoutOptions {
   /** Keys of closed groups, and of host lanes opened to all their rows (`host 0`). */
@@ -92,13 +100,14 @@ export function laneKey(lane: Lane): string {
 }
 
 export function layOut(timeline: Timeline, measures: Measures, options: LayoutOptions): Layout {
-  const roomy = place(timeline, measures, options, 30);
+  if (measures.narrow) return place(timeline, measures, options, narrowSizes);
+  const roomy = place(timeline, measures, options, roomySizes);
   const { room } = options;
   if (room === undefined || roomy.height <= room) return roomy;
-  return place(timeline, measures, options, 22);
+  return place(timeline, measures, options, tightSizes);
 }
 
-function place(timeline: Timeline, measures: Measures, options: LayoutOptions, tallestRow: 30 | 22): Layout {
+function place(timeline: Timeline, measures: Measures, options: LayoutOptions, sizes: Sizes): Layout {
   const boxes: LaneBox[] = [];
   let y = 0;
   const put = (lane: Lane, height: number, rows: readonly RowBox[] = []): void => {
@@ -113,7 +122,12 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
   };
 
   for (const host of timeline.hosts) {
-    const rows = hostRows(y, host, measures, options.opened.has(`host ${host.thread}`));
+    const rows = hostRows(
+      y,
+      host,
+      measures,
+      options.opened.has(`host ${host.thread}`) ? host.rows.length : sizes.hostRows,
+    );
     put({ kind: 'host', host }, rows[rows.length - 1]!.y + rows[0]!.height + 6 - y, rows);
   }
   const devices = [...new Set(timeline.streams.map((stream) => stream.device))];
@@ -138,7 +152,7 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
     put({ kind: 'unrecorded', name: 'Memory', text: 'Not recorded: no blocks to draw' }, 38);
   else if (group('memory', 'Memory', 'by address, in the colour of the allocating stream')) {
     for (const pool of timeline.pools) {
-      const rowHeight = poolRow(pool, measures, tallestRow);
+      const rowHeight = poolRow(pool, measures, sizes);
       const rows = poolRows(y, pool.lowest.length, rowHeight);
       put({ kind: 'pool', pool, rowHeight }, Math.ceil(rowHeight * pool.lowest.length) + 12, rows);
     }
@@ -152,8 +166,8 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, t
   return { boxes, height: y, streamBoxes };
 }
 
-function hostRows(y: number, host: HostLane, { narrow }: Measures, opened: boolean): RowBox[] {
-  const count = opened ? host.rows.length : Math.min(host.rows.length, fewHostRows);
+function hostRows(y: number, host: HostLane, { narrow }: Measures, most: number): RowBox[] {
+  const count = Math.min(host.rows.length, most);
   const height = narrow ? 17 : count > 4 ? 16 : 18;
   return Array.from({ length: Math.max(1, count) }, (_, i) => ({ y: y + 5 + i * (height + 2), height }));
 }
@@ -175,12 +189,12 @@ function poolRows(y: number, count: number, rowHeight: number): RowBox[] {
   }));
 }
 
-function poolRow(pool: Pool, { narrow }: Measures, tallest: 30 | 22): number {
+function poolRow(pool: Pool, { narrow }: Measures, sizes: Sizes): number {
   const count = pool.lowest.length;
-  if (narrow) return Math.min(24, tallestPool[22] / count);
-  if (count <= 3) return tallest;
-  if (count <= 4) return Math.min(tallest, 25);
-  return Math.min(22, tallestPool[tallest] / count);
+  if (narrow) return Math.min(sizes.poolRow, sizes.pool / count);
+  if (count <= 3) return sizes.poolRow;
+  if (count <= 4) return Math.min(sizes.poolRow, 25);
+  return Math.min(22, sizes.pool / count);
 }
 
 /** The gutters of a stream's lane, where its record and wait marks sit. */

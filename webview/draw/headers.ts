@@ -1,6 +1,5 @@
 /** Paints what stands at the left of lanes: names, what is said of them in a second line, group headers. */
 import type { LaneBox } from '../../core/timeline/layout.ts';
-import { fewHostRows } from '../../core/timeline/layout.ts';
 import { counted, percent, sizeText } from '../../core/timeline/units.ts';
 import { ruleColor } from './axis.ts';
 import { poolColors } from './blocks.ts';
@@ -36,11 +35,11 @@ interface HeaderWords {
 }
 
 /** The two lines of a lane's header; also what a screen reader says of it. */
-export function wordsOf(pen: Pen, scene: Scene, { lane }: LaneBox): HeaderWords {
+export function wordsOf(pen: Pen, scene: Scene, { lane, rows }: LaneBox): HeaderWords {
   const { trace, timeline } = scene;
   switch (lane.kind) {
     case 'host': {
-      const deeper = lane.host.rows.length - fewHostRows;
+      const deeper = lane.host.rows.length - rows.length;
       const note = deeper > 0 ? `${counted(deeper, 'deeper row')}: click` : 'Host thread';
       return { name: lane.host.name, note, color: undefined };
     }
