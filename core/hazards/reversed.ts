@@ -9,13 +9,13 @@ import type { Places } from './places.ts';
 /** Waits somebody wrote, each with the record that it is bound to. In columns: a run has millions. */
 export class BoundWaits {
   length = 0;
-  wait = new Int32Array(256);
-  record = new Int32Array(256);
+  wait = new Int32Array(16);
+  record = new Int32Array(16);
   /** Waiting stream, recording stream. */
-  stream = new Int32Array(256);
-  recordStream = new Int32Array(256);
+  stream = new Int32Array(16);
+  recordStream = new Int32Array(16);
   /** 1: the recording stream had launched something that the waiting one did not come after yet. */
-  covers = new Uint8Array(256);
+  covers = new Uint8Array(16);
 
   add(wait: StepIndex, stream: StreamId, record: StepIndex, recordStream: StreamId, covers: boolean): void {
     if (this.length === this.wait.length) {

@@ -40,9 +40,9 @@ export class Clocks {
   readonly #recordStream: Int32Array;
   readonly #lastWait: Int32Array;
   /** Chains as linked lists: the wait, and the chain of the entry that it took over. */
-  #chainWait = new Int32Array(1024);
-  #chainParent = new Int32Array(1024);
-  #chainRelied = new Uint8Array(1024);
+  #chainWait = new Int32Array(64);
+  #chainParent = new Int32Array(64);
+  #chainRelied = new Uint8Array(64);
   #chainCount = 1;
   /** Called with each wait or host wait on which something relies, once per chain. */
   onRelied: (wait: StepIndex) => void = () => {};
