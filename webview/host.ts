@@ -6,6 +6,14 @@ export interface Host {
   readonly kind: 'vscode' | 'browser';
   post(message: FromWebview): void;
   listen(receive: (message: ToWebview) => void): void;
+  /** Names of all traces that can be shown here, and which one is; left out: there is no choice. */
+  readonly traces?: TraceChoice;
+}
+
+export interface TraceChoice {
+  names(): Promise<readonly string[]>;
+  readonly current: number;
+  open(index: number): void;
 }
 
 declare const acquireVsCodeApi: undefined | (() => { postMessage(message: unknown): void });

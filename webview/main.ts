@@ -101,6 +101,7 @@ function start(root: HTMLElement): void {
     view = showRun(root, run, readTheme(), {
       reveal: ({ file, line }) => host.post({ type: 'reveal', file, line, beside: true }),
       pick: () => host.post({ type: 'pickTrace' }),
+      traces: host.traces,
       describe: (step) => worker?.postMessage({ type: 'describe', step } satisfies ToWorker),
       shown: () =>
         host.post({

@@ -15,6 +15,8 @@ export interface PageOptions {
   /** The page talks to its own server too (traces, places to reveal). Left out: it is spoken to by messages alone. */
   readonly connect?: boolean;
   readonly title: string;
+  /** How many traces the page's own server has; left out: one, or the host says which to open. */
+  readonly traces?: number;
 }
 
 export function page(options: PageOptions): string {
@@ -39,7 +41,7 @@ export function page(options: PageOptions): string {
 <link rel="stylesheet" href="${escaped(options.styleUri)}">
 </head>
 <body>
-<div id="raceline" data-worker="${escaped(options.workerUri)}"></div>
+<div id="raceline" data-worker="${escaped(options.workerUri)}" data-traces="${options.traces ?? 1}"></div>
 <script nonce="${escaped(nonce)}" src="${escaped(options.scriptUri)}"></script>
 </body>
 </html>

@@ -21,6 +21,7 @@ import { placeOf } from './draw/overlay.ts';
 import { lanesTop, type Scene } from './draw/scene.ts';
 import type { Theme } from './draw/theme.ts';
 import { makeFrame } from './frame.ts';
+import type { TraceChoice } from './host.ts';
 import { listenToKeys } from './keys.ts';
 import type { Run } from './messages.ts';
 import { makeMinimapBrush } from './minimapBrush.ts';
@@ -36,6 +37,7 @@ export interface RunHost {
   /** Asks what a step touches; the answer comes to `showTouched`. */
   describe(step: number): void;
   shown(): void;
+  readonly traces?: TraceChoice;
 }
 
 export interface RunView {
@@ -112,6 +114,9 @@ export function showRun(root: HTMLElement, run: Run, firstTheme: Theme, host: Ru
   root.classList.remove('covered');
   root.replaceChildren(toolbar.root, column, panel.root, status.root, help);
   panel.showRun(run, urgency);
+  const { traces } = host;
+  // One name is no choice.
+  void traces?.names().then((names) => names.length > 1 && toolbar.offer(names, traces.current, traces.open));
 
   // ---- one frame ----
 

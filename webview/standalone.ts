@@ -48,8 +48,25 @@ export function standaloneHost(): Host {
     if (file) void openFile(file);
   });
 
+  const count = Number(document.getElementById('raceline')?.dataset.traces) || 1;
+
+  async function names(): Promise<string[]> {
+    if (count < 2) return [];
+    const answers = Array.from({ length: count }, (_, i) => fetch(`trace/${i}/name`));
+    return Promise.all(answers.map(async (answer, i) => ((await answer).ok ? (await answer).text() : `trace ${i}`)));
+  }
+
   return {
     kind: 'browser',
+    traces: {
+      names,
+      current: which,
+      open(index) {
+        const address = new URL(location.href);
+        address.searchParams.set('trace', String(index));
+        location.href = address.href;
+      },
+    },
     post(message: FromWebview) {
       if (message.type === 'ready') void load();
       else if (message.type === 'reveal') void reveal(message.file, message.line);

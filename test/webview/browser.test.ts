@@ -132,6 +132,25 @@ describe('the page', () => {
     expect(faults).toEqual([]);
   });
 
+  it('offers the other traces of the same command line', async () => {
+    site.count = 3;
+    try {
+      const { page } = await openScene();
+      await page.waitForSelector('.toolbar select');
+      expect(await page.locator('.toolbar option').allTextContents()).toEqual([
+        '0 train_prefetch.raceline',
+        '1 train_prefetch.raceline',
+        '2 train_prefetch.raceline',
+      ]);
+      await page.locator('.toolbar select').selectOption('2');
+      await page.waitForURL(/trace=2/);
+      await page.waitForSelector('canvas.overlay');
+      expect(await page.title()).toContain('2 train_prefetch.raceline');
+    } finally {
+      site.count = 1;
+    }
+  });
+
   it('stacks its parts where the panel is narrow', async () => {
     const { page } = await openScene({ size: { width: 700, height: 600 } });
     const side = await page.locator('.side').boundingBox();
@@ -365,7 +384,7 @@ describe('the keys alone', () => {
       );
     }
     expect(names.every((name) => name.trim() !== '')).toBe(true);
-    expect(names.some((name) => name.startsWith('Timeline of train_prefetch.raceline: 3 streams, 2 findings'))).toBe(
+    expect(names.some((name) => name.startsWith('Timeline of 0 train_prefetch.raceline: 3 streams, 2 findings'))).toBe(
       true,
     );
     expect(names.some((name) => name.includes('x is reused'))).toBe(true);

@@ -50,13 +50,15 @@ export interface Site {
   readonly revealed: { file: string; line: number }[];
   /** The trace that is served; undefined: none. */
   trace: { name: string; bytes: Uint8Array } | undefined;
+  /** How many times it is served, as so many traces. */
+  count: number;
   close(): Promise<void>;
 }
 
 /** The loopback side as `raceline view` has it. `script` is put before the bundle, to play another host. */
 export async function serve(folder: string, script = ''): Promise<Site> {
   const revealed: Site['revealed'] = [];
-  const site = { revealed, trace: undefined as Site['trace'] };
+  const site = { revealed, trace: undefined as Site['trace'], count: 1 };
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const send = (type: string, body: string | Uint8Array): void => {
@@ -73,14 +75,16 @@ export async function serve(folder: string, script = ''): Promise<Site> {
         cspSource: "'self'",
         connect: true,
         title: 'test',
+        traces: site.count,
       });
       send('text/html', text);
     } else if (pathname === '/webview.js')
       send('text/javascript', `${script}\n${readFileSync(path.join(folder, 'webview.js'), 'utf8')}`);
     else if (pathname === '/worker.js') send('text/javascript', readFileSync(path.join(folder, 'worker.js')));
     else if (pathname === '/webview.css') send('text/css', readFileSync(path.join(folder, 'webview.css')));
-    else if (pathname === '/trace/0/name' && site.trace) send('text/plain', site.trace.name);
-    else if (pathname === '/trace/0' && site.trace) send('application/octet-stream', site.trace.bytes);
+    else if (/^\/trace\/\d\/name$/.test(pathname) && site.trace)
+      send('text/plain', `${pathname[7]} ${site.trace.name}`);
+    else if (/^\/trace\/\d$/.test(pathname) && site.trace) send('application/octet-stream', site.trace.bytes);
     else if (pathname === '/reveal' && request.method === 'POST') {
       let body = '';
       request.on('data', (chunk: Buffer) => {

@@ -30,6 +30,8 @@ export interface Toolbar {
   readonly root: HTMLElement;
   show(facts: ToolbarFacts): void;
   focusSearch(): void;
+  /** Offers the other traces of the same command line. */
+  offer(names: readonly string[], current: number, open: (index: number) => void): void;
 }
 
 /** Leaves alone what is the same: every change makes the browser lay the toolbar out again. */
@@ -123,6 +125,15 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
       setText(lanesWords, facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`);
       const placeholder = facts.narrow ? 'Search' : 'Search kernels, tensors, lines';
       if (input.placeholder !== placeholder) input.placeholder = placeholder;
+    },
+    offer(names, current, open) {
+      const options = names.map((name, i) => element('option', { value: i, selected: i === current }, name));
+      const choice = element(
+        'select',
+        { 'aria-label': 'Trace', title: 'Trace', on: { change: () => open(Number(choice.value)) } },
+        ...options,
+      );
+      root.prepend(choice);
     },
     focusSearch() {
       input.focus();
