@@ -1,6 +1,5 @@
 /** `raceline check`: findings of the source analysis as text, JSON or GitHub annotations; `--fix` applies the fixes. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import path from 'node:path';
 import type { CheckResult, SourceFile } from '../core/checkSource.ts';
 import { fixAll } from '../core/fixAll.ts';
 import type { Finding } from '../core/rules/finding.ts';
