@@ -5,7 +5,7 @@
 import { createHash } from 'node:crypto';
 import path from 'node:path';
 import * as vscode from 'vscode';
-import { viewType } from '../timeline/editor.ts';
+import { previewFolder, viewType } from '../timeline/editor.ts';
 import { type CommandContext, pythonUri } from './context.ts';
 
 interface PreviewAnswer {
@@ -24,11 +24,11 @@ export async function previewFunction(c: CommandContext, given: unknown, givenLi
     command: 'raceline.server.preview',
     arguments: [client.code2ProtocolConverter.asUri(uri), line],
   });
-  const storage = c.context.storageUri ?? c.context.globalStorageUri;
   // The same function of the same file is the same document: a second preview refreshes the open timeline.
   const place = createHash('sha256').update(uri.toString()).digest('hex').slice(0, 8);
-  const name = `${path.posix.basename(uri.path, '.py')}-${entry.replace(/[^\w.]+/g, '_')}.raceline`;
-  const trace = vscode.Uri.joinPath(storage, 'previews', place, name);
+  const file = path.posix.basename(uri.path, '.py');
+  const name = entry === '<module>' ? file : `${file}-${entry.replace(/[^\w.]+/g, '_')}`;
+  const trace = vscode.Uri.joinPath(previewFolder(c.context), place, `${name}.raceline`);
   await vscode.workspace.fs.writeFile(trace, new TextEncoder().encode(raceline));
   await vscode.commands.executeCommand('vscode.openWith', trace, viewType, vscode.ViewColumn.Beside);
 }

@@ -16,6 +16,10 @@ const optionViewType = 'raceline.timelineOption';
 /** Bytes cross three processes on their way to the page; above this the browser page of the command line serves better. */
 const sizeLimit = 512 << 20;
 
+/** Where previews lie: in the extension's storage, not in the workspace. */
+export const previewFolder = (context: vscode.ExtensionContext) =>
+  vscode.Uri.joinPath(context.storageUri ?? context.globalStorageUri, 'previews');
+
 interface TraceDocument extends vscode.CustomDocument {
   readonly uri: vscode.Uri;
 }
@@ -59,6 +63,7 @@ function showTimeline(
   const asset = (name: string) => webview.asWebviewUri(vscode.Uri.joinPath(dist, name)).toString();
   webview.options = { enableScripts: true, localResourceRoots: [dist] };
 
+  const isPreview = uri.path.startsWith(`${previewFolder(context).path}/`);
   const send = async () => post(panel, await readTrace(uri));
   const watcher = watch(uri, send);
   panel.onDidDispose(() => watcher?.dispose());
@@ -80,7 +85,8 @@ function showTimeline(
       case 'reveal':
         return reveal(message, uri, panel.viewColumn);
       case 'hazards':
-        return findings.show(uri, message.hazards);
+        // A preview runs what the source analysis has judged already: its findings stand there.
+        return isPreview ? undefined : findings.show(uri, message.hazards);
       case 'run':
         return vscode.commands.executeCommand('raceline.runFile');
       case 'pickTrace':

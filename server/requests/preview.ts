@@ -4,39 +4,74 @@
  */
 import { ErrorCodes, ResponseError } from 'vscode-languageserver';
 import { LineMap } from '../../core/base/text.ts';
-import { preview } from '../../core/preview.ts';
-import type { Module, Statement } from '../../core/python/ast.ts';
+import { lower } from '../../core/lower/lower.ts';
+import type { LoweredEntry } from '../../core/lower/lowered.ts';
+import { previewEntry } from '../../core/preview.ts';
+import type { FunctionDef, Module, Statement } from '../../core/python/ast.ts';
 import type { Session } from '../session.ts';
 
 export interface PreviewAnswer {
+  /** What ran: the function itself, or a caller that runs through it. */
   readonly entry: string;
   readonly raceline: string;
 }
 
-/** Arguments: the URI of a document, and a line from 0; without a line the file's first entry is run. */
+/** Arguments: the URI of a document, and a line from 0; without a line, or outside of functions, the file's module code. */
 export function previewFunction(session: Session, [uri, line]: readonly unknown[]): PreviewAnswer {
   if (typeof uri !== 'string') throw new ResponseError(ErrorCodes.InvalidParams, 'preview needs the URI of a document');
   const key = session.uris.seen(uri);
-  const files = session.files();
-  const file = files.find((candidate) => candidate.file === key);
-  if (!file) throw new ResponseError(ErrorCodes.InvalidParams, 'open the Python file to preview a function of it');
-  const module = session.parser.parse(key, file.text);
-  const name = typeof line === 'number' ? functionAt(module, new LineMap(file.text), line) : undefined;
-  // The file itself goes first: the entry is looked for there.
-  const { raceline, entry } = preview(session.parser, [file, ...files.filter((other) => other !== file)], name);
-  return { entry, raceline };
+  const modules = session.files().map(({ file, text }) => session.parser.parse(file, text));
+  const module = modules.find(({ file }) => file === key);
+  if (!module) throw new ResponseError(ErrorCodes.InvalidParams, 'open the Python file to preview a function of it');
+  const place = typeof line === 'number' ? functionAt(module, line) : undefined;
+  const entries = lower(modules);
+  for (const entry of inOrder(entries, key, place)) {
+    const raceline = previewEntry(entry);
+    if (raceline !== undefined) return { entry: entry.name, raceline };
+  }
+  throw new ResponseError(
+    ErrorCodes.InvalidRequest,
+    place
+      ? `nothing to preview: ${place.name} does no work on a stream, and nothing that calls it does`
+      : 'nothing to preview: no function of this file works with streams',
+  );
 }
 
-/** `train`, `Prefetcher.next`: the outermost function around a line, as entries are named. Undefined: module code. */
-function functionAt(module: Module, map: LineMap, line: number): string | undefined {
+/** The function itself where it is an entry, then callers that run through it; without a function all of the file. */
+function* inOrder(entries: readonly LoweredEntry[], file: string, place: Place | undefined): Generator<LoweredEntry> {
+  const own = entries.filter((entry) => entry.file === file);
+  if (!place) {
+    yield* own;
+    return;
+  }
+  const isIn = ({ node }: Place, entry: LoweredEntry) =>
+    entry.paths.some(({ activations }) =>
+      activations.some(
+        (a) => a.module.file === file && a.function?.start === node.start && a.function.end === node.end,
+      ),
+    );
+  yield* own.filter((entry) => entry.name === place.name);
+  yield* entries.filter((entry) => !(entry.file === file && entry.name === place.name) && isIn(place, entry));
+}
+
+interface Place {
+  /** `train`, `Prefetcher.next`, as entries are named. */
+  readonly name: string;
+  readonly node: FunctionDef;
+}
+
+/** The outermost function around a line. */
+function functionAt(module: Module, line: number): Place | undefined {
+  const map = new LineMap(module.text);
   const start = map.offset({ line, character: 0 });
   const end = map.offset({ line: line + 1, character: 0 });
-  const find = (body: readonly Statement[], prefix: string): string | undefined => {
+  const find = (body: readonly Statement[], prefix: string): Place | undefined => {
     for (const statement of body) {
       if (statement.kind !== 'FunctionDef' && statement.kind !== 'ClassDef') continue;
       if (statement.end < start || statement.start >= end) continue;
       const name = prefix + statement.name;
-      return statement.kind === 'FunctionDef' ? name : find(statement.body, `${name}.`);
+      const found = statement.kind === 'FunctionDef' ? { name, node: statement } : find(statement.body, `${name}.`);
+      if (found) return found;
     }
     return undefined;
   };

@@ -168,6 +168,54 @@ describe('while somebody types', () => {
   });
 });
 
+describe('a preview', () => {
+  const program = `import torch
+
+side = torch.cuda.Stream()
+
+
+def work(x):
+    with torch.cuda.stream(side):
+        return x * 2
+
+
+def plain(x):
+    return x
+
+
+def main():
+    print(work(torch.ones(4, device="cuda")).cpu())
+
+
+main()
+`;
+  const preview = async (client: Client, uri: string, line?: number) =>
+    client.request<{ entry: string; raceline: string }>('workspace/executeCommand', {
+      command: 'raceline.server.preview',
+      arguments: [uri, line],
+    });
+
+  it('runs the function under the cursor, or a caller that runs through it', async () => {
+    const client = await start();
+    const uri = 'file:///w/program.py';
+    client.open(uri, program);
+    client.open('file:///w/racy.py', racy);
+    const own = await preview(client, 'file:///w/racy.py', at(racy, 'batch.copy_').start.line);
+    expect(own.entry).toBe('score');
+    const [header, ...lines] = own.raceline
+      .trim()
+      .split('\n')
+      .map((text) => JSON.parse(text));
+    expect(header).toMatchObject({ raceline: 1, mode: 'builtin' });
+    expect(lines.filter(({ k }) => k === 'gpu').length).toBeGreaterThan(1);
+    const through = await preview(client, uri, at(program, 'return x * 2').start.line);
+    expect(through.entry).toBe('<module>');
+    await expect(preview(client, uri, at(program, 'return x\n').start.line)).rejects.toThrow(/plain does no work/);
+    await expect(preview(client, 'file:///w/other.py', 0)).rejects.toThrow(/open the Python file/);
+    await client.stop();
+  });
+});
+
 describe('a workspace', () => {
   const helpers = `import torch
 

@@ -30,5 +30,6 @@ describe('the timeline', () => {
     const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(tab.uri));
     assert.equal(JSON.parse(text.split('\n')[0]!).mode, 'builtin');
     assert.match(tab.uri.path, /racy-score\.raceline$/);
+    assert.deepEqual(findings(editor.document.uri, 'raceline run'), []);
   });
 });
