@@ -81,6 +81,8 @@ export class Unknown extends Obj {
   tensor: TensorV | undefined;
   stream: StreamV | undefined;
   event: EventV | undefined;
+  /** Computed from unknown numbers: as an index it may well be another one's value. */
+  computed = false;
   /** A number, a string, a flag: never a tensor. */
   plain = false;
   /** The default of a parameter, tried before anything else. */
@@ -96,7 +98,7 @@ export class Unknown extends Obj {
     | undefined;
   constructor(
     public name: string,
-    readonly origin: UnknownOrigin,
+    public origin: UnknownOrigin,
   ) {
     super();
   }

@@ -123,6 +123,8 @@ function memo(m: Machine, owner: ListV | TupleV, index: Value, _origin: string):
 
 /** Different unknown indices are different elements: the first index met takes the first one, and so on. */
 function elementByIdentity(m: Machine, owner: ListV | TupleV | DictV, items: readonly Value[], index: Value): Value {
+  if (index instanceof Unknown && index.computed && items.length > 1 && items.some(isObj))
+    return m.deriveUnknown(`e:${owner.id}:${keyOf(index)}`, 'item');
   const key = `e:${owner.id}`;
   let order = m.indexOrder.get(key);
   if (!order) {

@@ -300,6 +300,7 @@ export function binary(m: Machine, operator: string, left_: Value, right_: Value
   }
   const derived = m.deriveUnknown(`b:${operator}:${keyOf(left)}:${keyOf(right)}`, 'value');
   derived.plain = true;
+  derived.computed = true;
   return derived;
 }
 

@@ -9,7 +9,7 @@ import {
   isObj,
   PropertyV,
   StaticMethodV,
-  type Unknown,
+  Unknown,
   type Value,
 } from '../values.ts';
 import { call } from './calls.ts';
@@ -77,7 +77,21 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   barrier(m);
   if (self instanceof InstanceV && !fillState(m, cls, self, entry)) barrier(m);
   m.settled--;
+  age(self);
   runCall(m, target, [self], target);
+}
+
+/** What the constructor was given is no longer the caller's latest work. */
+function age(self: Value): void {
+  const seen = new Set<Value>();
+  const visit = (value: Value | undefined): void => {
+    if (!isObj(value) || seen.has(value)) return;
+    seen.add(value);
+    if (value instanceof Unknown && (value.origin === 'parameter' || value.origin === 'element'))
+      value.origin = 'attribute';
+    value.children(visit);
+  };
+  visit(self);
 }
 
 function makeInstance(m: Machine, cls: ClassV): Value {
