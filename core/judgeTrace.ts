@@ -155,6 +155,10 @@ class MeasuredRun {
         return [hazard.record, hazard.wait];
       case 'redundant-record-stream':
         return [hazard.join ?? -1, hazard.call];
+      case 'late-record-stream':
+        return [hazard.use, hazard.call];
+      case 'rerecorded':
+        return [hazard.lost, hazard.record];
     }
   }
 

@@ -10,8 +10,10 @@ import type { Access, HostWaitStep, StepIndex, StreamId, StreamProgram, ThreadId
 import { Captures } from './captures.ts';
 import { Conflicts } from './conflicts.ts';
 import type { Hazard } from './hazard.ts';
+import { findLateRecordStreams } from './late.ts';
 import { Lifetimes } from './lifetime.ts';
 import { Places } from './places.ts';
+import { findRerecordedEvents } from './rerecorded.ts';
 import { findReversedWaits } from './reversed.ts';
 import { Waits } from './waits.ts';
 
@@ -65,10 +67,23 @@ class Examiner {
     const { lifetime, redundant } = this.#lifetimes.finish();
     const missing = [...this.#conflicts.hazards, ...lifetime];
     const reversed = findReversedWaits(this.#program, this.#places, this.#waits.bound, this.#relied, missing);
-    const hazards = [...missing, ...this.#waits.unrecorded(), ...reversed, ...redundant];
+    const rerecorded = findRerecordedEvents(this.#program, this.#places, missing);
+    const late = findLateRecordStreams(this.#program, this.#places, lifetime);
+    const hazards: Hazard[] = [
+      ...missing,
+      ...this.#waits.unrecorded(),
+      ...reversed,
+      ...rerecorded,
+      ...late,
+      ...redundant.filter(({ call }) => !late.some((other) => this.#sameStatement(other.call, call))),
+    ];
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
     return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied };
+  }
+
+  #sameStatement(a: StepIndex, b: StepIndex): boolean {
+    return this.#places.statement(a) === this.#places.statement(b);
   }
 
   #take(i: StepIndex): void {
@@ -187,6 +202,9 @@ function shownAt(hazard: Hazard): StepIndex {
     case 'reversed':
       return hazard.wait;
     case 'redundant-record-stream':
+    case 'late-record-stream':
       return hazard.call;
+    case 'rerecorded':
+      return hazard.record;
   }
 }

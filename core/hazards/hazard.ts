@@ -11,7 +11,9 @@ export type Hazard =
   | UnrecordedWait
   | ReversedWait
   | RedundantRecordStream
-  | HostHazard;
+  | HostHazard
+  | RerecordedEvent
+  | LateRecordStream;
 
 /** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
 export interface OrderHazard {
@@ -95,4 +97,36 @@ export interface HostHazard {
   readonly first: StepIndex;
   readonly firstStream: StreamId;
   readonly second: StepIndex;
+}
+
+/**
+ * A record that takes the place of an earlier one of the same event before anything has waited for that, while a later
+ * wait for the event needs it.
+ */
+export interface RerecordedEvent {
+  readonly kind: 'rerecorded';
+  readonly event: EventId;
+  /** The record that is lost. */
+  readonly lost: StepIndex;
+  readonly lostStream: StreamId;
+  /** The one that takes its place. */
+  readonly record: StepIndex;
+  readonly recordStream: StreamId;
+  readonly wait: StepIndex;
+  /** The missing orders that the lost record would have made, as (first, second) steps. */
+  readonly settles: readonly (readonly [StepIndex, StepIndex])[];
+}
+
+/** A record_stream that misses the block it should protect: that is released already, or it is another one. */
+export interface LateRecordStream {
+  readonly kind: 'late-record-stream';
+  readonly call: StepIndex;
+  /** The block that the call names. */
+  readonly block: BlockId;
+  /** `released`: the block's memory had gone back. `derived`, `replaced`: the block was made from, or put in the place of, `unprotected`. */
+  readonly why: 'released' | 'derived' | 'replaced';
+  readonly unprotected: BlockId;
+  readonly release: StepIndex;
+  readonly use: StepIndex;
+  readonly useStream: StreamId;
 }

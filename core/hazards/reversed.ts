@@ -42,7 +42,7 @@ function doubled(column: Int32Array): Int32Array<ArrayBuffer> {
 }
 
 /** The missing order of a hazard: `second` should come after `first`. */
-interface Missing {
+export interface Missing {
   readonly first: StepIndex;
   readonly second: StepIndex;
 }
@@ -97,7 +97,7 @@ export function findReversedWaits(
 }
 
 /** Missing orders by (earlier stream, later stream), sorted by the later step. */
-function missingOrders(program: StreamProgram, hazards: readonly Hazard[]): Map<number, Missing[]> {
+export function missingOrders(program: StreamProgram, hazards: readonly Hazard[]): Map<number, Missing[]> {
   const result = new Map<number, Missing[]>();
   const n = program.streams.length;
   const add = (from: StreamId, to: StreamId, first: StepIndex, second: StepIndex) => {
@@ -115,7 +115,7 @@ function missingOrders(program: StreamProgram, hazards: readonly Hazard[]): Map<
   return result;
 }
 
-function pairsAfter(
+export function pairsAfter(
   pairs: readonly Missing[] | undefined,
   step: StepIndex,
   fits: (pair: Missing) => boolean,

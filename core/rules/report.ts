@@ -242,7 +242,8 @@ function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgr
   const firstStream = hazard.kind === 'order' ? hazard.firstStream : hazard.writeStream;
   const secondStream = hazard.kind === 'order' ? hazard.secondStream : hazard.escapeStream;
   return all.some((cause) => {
-    if (cause.kind === 'reversed') return cause.settles.some(([a, b]) => a === first && b === second);
+    if (cause.kind === 'reversed' || cause.kind === 'rerecorded')
+      return cause.settles.some(([a, b]) => a === first && b === second);
     if (cause.kind !== 'unrecorded' || cause.wait > second) return false;
     const wait = program.steps[cause.wait];
     if (wait?.kind !== 'wait' || wait.stream !== secondStream) return false;

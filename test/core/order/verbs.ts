@@ -188,6 +188,10 @@ export function describe(hazard: Hazard, { program, lines }: Told): string {
       return `${hazard.how} ${at(hazard.wait)}: ${hazard.settles.map(([a, b]) => `${at(a)}-${at(b)}`).join(' ')}`;
     case 'redundant-record-stream':
       return `redundant ${block} ${at(hazard.call)}: ${hazard.why}${hazard.join === undefined ? '' : ` ${at(hazard.join)}`}`;
+    case 'rerecorded':
+      return `rerecorded ${program.events[hazard.event]!.name}: ${at(hazard.lost)} lost by ${at(hazard.record)}, waited ${at(hazard.wait)}: ${hazard.settles.map(([a, b]) => `${at(a)}-${at(b)}`).join(' ')}`;
+    case 'late-record-stream':
+      return `late ${block} ${at(hazard.call)}: ${hazard.why}, ${program.blocks[hazard.unprotected]!.name} used ${at(hazard.use)}`;
     case 'host':
       return `${hazard.conflict} ${block}: ${stream(hazard.firstStream)} ${at(hazard.first)}, host ${at(hazard.second)}`;
   }
