@@ -232,14 +232,15 @@ function moved(
     }),
   );
   if (lost) return undefined;
-  const dependsOn = entry.dependsOn.map((place) => {
+  const movedPlace = (place: string): string => {
     const edit = edits.get(fileOf(place));
     const hash = place.lastIndexOf('#');
     return edit && fileOf(place) !== place
       ? `${place.slice(0, hash)}#${offset(edit, Number(place.slice(hash + 1)))}`
       : place;
-  });
-  return { ...entry, paths, dependsOn };
+  };
+  const dependsOn = entry.dependsOn.map(movedPlace);
+  return { ...entry, paths, dependsOn, ...(entry.judges ? { judges: entry.judges.map(movedPlace) } : {}) };
 }
 
 /** Whether a function that the entry ran through, or module code, may call one of these names. */

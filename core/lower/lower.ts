@@ -63,7 +63,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const run = (name: string, module: Module, start: (m: Machine) => void): void => {
     const known = options.reuse?.(name, module.file, signature());
     const lowered = known ? { ...known, spent: 0 } : lowerEntry(workspace, name, module.file, start, limits);
-    for (const place of lowered.dependsOn ?? []) judged.add(place);
+    for (const place of lowered.judges ?? []) judged.add(place);
     options.observe?.(name, module.file, lowered.paths.length, lowered.spent);
     entries.push(lowered);
   };
@@ -155,6 +155,7 @@ function lowerEntry(
 ): LoweredEntry & { readonly spent: number } {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
+  const judges = new Set<string>();
   const tried = new Set<string>(['']);
   const queue: ReadonlySet<string>[] = [new Set()];
   let budget = limits.stepsPerEntry;
@@ -175,6 +176,7 @@ function lowerEntry(
     }
     budget -= allowance - Math.max(0, m.budgetLeft);
     for (const place of m.touched) dependsOn.add(place);
+    for (const place of m.judged) judges.add(place);
     paths.push(m.finish());
     for (const decision of m.decisions.made) {
       if (!decision.open || plan.has(decision.key)) continue;
@@ -186,5 +188,13 @@ function lowerEntry(
       queue.push(next);
     }
   }
-  return { name, file, paths, truncated, dependsOn: [...dependsOn], spent: limits.stepsPerEntry - budget };
+  return {
+    name,
+    file,
+    paths,
+    truncated,
+    dependsOn: [...dependsOn],
+    judges: [...judges],
+    spent: limits.stepsPerEntry - budget,
+  };
 }

@@ -17,6 +17,8 @@ export interface LoweredEntry {
    * whole workspace.
    */
   readonly dependsOn?: readonly string[];
+  /** Those of them that the entry ran through as a caller does: they are not entries of their own. */
+  readonly judges?: readonly string[];
 }
 
 export interface LoweredPath {

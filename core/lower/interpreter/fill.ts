@@ -36,6 +36,8 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
   let orderedElsewhere = false;
   for (const value of cls.attributes.values()) {
     const fn = value instanceof FunctionV ? value : undefined;
+    // What the others say decides, too.
+    if (fn) m.touched.add(`${entry.module.file}#${fn.node.start}`);
     if (!fn || fn.node === entry.node || fn.node.kind !== 'FunctionDef' || fn.name.startsWith('__')) continue;
     const body = text.slice(fn.node.start, fn.node.end);
     if (!fn.name.startsWith('_') && stores.test(body) && !ends.test(fn.name) && methods.length < mostMethods)

@@ -169,7 +169,9 @@ export function callFunction(
   let same = 0;
   for (const frame of m.stack) if (frame.fn?.node === fn.node) same++;
   if (m.stack.length > deepest || same > deepestRecursion) return new Unknown(fn.name, 'result');
-  m.touched.add(`${fn.closure.module.syntax.file}#${fn.node.start}`);
+  const place = `${fn.closure.module.syntax.file}#${fn.node.start}`;
+  m.touched.add(place);
+  if (m.settled === 0 && m.before === 0) m.judged.add(place);
   const module = fn.closure.module;
   const scope = new Scope(module, fn.closure, 'function');
   const caller = m.frame;

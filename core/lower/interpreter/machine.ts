@@ -55,6 +55,8 @@ export class Machine {
   readonly handOvers: HandOver[] = [];
   /** Functions, classes and modules whose source this path looked at. */
   readonly touched = new Set<string>();
+  /** Functions that ran as the entry has them run, not only to fill an object's state. */
+  readonly judged = new Set<string>();
   currents = new Map<number, Selection>();
   device = 0;
   /** `torch.set_default_device('cuda')` was called. */
