@@ -50,7 +50,8 @@ export class Column<T extends Cells> {
 
   /** The cells so far, exactly `length` of them; in the order of `order` where one is given. */
   finish(order?: Int32Array): T {
-    if (!order) return this.#cells.slice(0, this.length) as T;
+    // A column that was reordered has the right length already.
+    if (!order) return this.#cells.length === this.length ? this.#cells : (this.#cells.slice(0, this.length) as T);
     const result = new this.#make(order.length);
     const cells = this.#cells;
     for (let i = 0; i < order.length; i++) result[i] = cells[order[i]!]!;
