@@ -306,6 +306,7 @@ describe('the keys alone', () => {
     await page.keyboard.press('ArrowRight');
     for (let i = 0; i < 6; i++) {
       await page.keyboard.press('ArrowDown');
+      await frames(page);
       if ((await words(page.locator('.details h3'))) === 'gemm') break;
     }
     await frames(page);
