@@ -74,6 +74,7 @@ interface Header {
 
 interface RecordRef {
   readonly n: number;
+  readonly event: EventId;
   readonly step: number;
   readonly mark: number;
 }
@@ -101,6 +102,7 @@ export class RacelineReader implements FormatReader {
 
   /** Per event: its records in order; per wait, sync and poll step: which record it is bound to. */
   readonly #records = new Map<number, RecordRef[]>();
+  readonly #recordNumbered = new Map<number, RecordRef>();
   readonly #bound = new Map<number, RecordRef | undefined>();
   /** Events some wait of which is bound to another record than the latest. */
   readonly #split = new Set<number>();
@@ -429,7 +431,9 @@ export class RacelineReader implements FormatReader {
         this.#markOfStep.set(at, mark);
         const records = this.#records.get(step.event) ?? [];
         this.#records.set(step.event, records);
-        records.push({ n, step: at, mark });
+        const record = { n, event: step.event, step: at, mark };
+        records.push(record);
+        this.#recordNumbered.set(n, record);
         break;
       }
       case 'wait': {
@@ -656,8 +660,8 @@ export class RacelineReader implements FormatReader {
     let record = records.at(-1);
     if (row.rec !== undefined) {
       const n = row.rec;
-      const named = records.find((candidate) => candidate.n === n);
-      if (!named)
+      const named = this.#recordNumbered.get(n as number);
+      if (!named || named.event !== event)
         this.#problem(
           'record',
           `Row ${this.#row}: record ${printed(n)} of the event is not above; the latest one is taken.`,
@@ -807,24 +811,21 @@ export class RacelineReader implements FormatReader {
    * one, each record of that event becomes an event of its own, so that the program says what the file says.
    */
   #splitEvents(): void {
+    if (this.#split.size === 0) return;
     const { steps, events } = this.#draft;
-    for (const event of this.#split) {
-      const name = events[event]!.name;
-      const own = new Map<RecordRef | undefined, EventId>([[undefined, event]]);
+    const own = new Map<RecordRef, EventId>();
+    for (const event of this.#split)
       for (const record of this.#records.get(event) ?? []) {
-        own.set(record, events.push({ name: `${name} (record ${record.n})` }) - 1);
+        own.set(record, events.push({ name: `${events[event]!.name} (record ${record.n})` }) - 1);
         (steps[record.step] as { event: EventId }).event = own.get(record)!;
       }
-      for (const [step, record] of this.#bound) {
-        const bound = steps[step]!;
-        if (bound.kind === 'wait' && bound.event === event) (bound as { event: EventId }).event = own.get(record)!;
-        else if (
-          (bound.kind === 'hostWait' || bound.kind === 'poll') &&
-          bound.on.kind === 'event' &&
-          bound.on.event === event
-        )
-          (bound.on as { event: EventId }).event = own.get(record)!;
-      }
+    for (const [step, record] of this.#bound) {
+      const event = record && own.get(record);
+      if (event === undefined) continue;
+      const bound = steps[step]!;
+      if (bound.kind === 'wait') (bound as { event: EventId }).event = event;
+      else if ((bound.kind === 'hostWait' || bound.kind === 'poll') && bound.on.kind === 'event')
+        (bound.on as { event: EventId }).event = event;
     }
   }
 
