@@ -16,7 +16,7 @@ import type { Step } from './program/program.ts';
 import type { PythonParser } from './python/parse.ts';
 import { LoweringMemory } from './reuse.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
-import { type Analysis, verifiedFixes } from './rules/fixes/verify.ts';
+import { type Analysis, type Trial, verifiedFixes } from './rules/fixes/verify.ts';
 import { keepLastGood, type Shown } from './rules/last-good.ts';
 import { type ExaminedEntry, type Place, type Report, report } from './rules/report.ts';
 import { silenceIn } from './rules/silence.ts';
@@ -61,9 +61,10 @@ export function createSourceChecker(parser: PythonParser, lower: Lower = lowerMo
 class Checker implements SourceChecker {
   readonly #parser: PythonParser;
   readonly #lower: Lower;
-  /** What the last check, and the last trial of a fix, found out about functions. */
+  /** What the last check found out about functions. */
   readonly #checked: LoweringMemory;
-  readonly #tried: LoweringMemory;
+  /** Reports of a file and what is connected with it, by file; of the last check. */
+  #alone: Map<string, readonly Report[]> | undefined;
   #parsed = new Map<string, ParsedFile>();
   #shown = new Map<string, Shown>();
   #reports = new Map<string, Report>();
@@ -75,7 +76,6 @@ class Checker implements SourceChecker {
     this.#parser = parser;
     this.#lower = lower;
     this.#checked = new LoweringMemory(lower);
-    this.#tried = new LoweringMemory(lower);
   }
 
   check(files: readonly SourceFile[], options: CheckOptions): CheckResult {
@@ -83,6 +83,7 @@ class Checker implements SourceChecker {
     for (const { file, text } of files) parsed.set(file, this.#parse(file, text));
     this.#parsed = parsed;
     this.#files = files;
+    this.#alone = undefined;
     const { reports, problems } = this.#analyse(
       [...parsed.values()].map(({ module }) => module),
       this.#checked,
@@ -117,20 +118,35 @@ class Checker implements SourceChecker {
     const found = this.#reports.get(keyOfFinding(finding));
     if (!found) return [];
     try {
-      const connected = connectedFiles(this.#files, found.file);
       return verifiedFixes(found, {
-        files: this.#files.filter(({ file }) => connected.has(file)),
+        files: this.#files,
         hazardsOf: (path) => this.#examine(path),
-        analyse: (files) =>
-          this.#analyse(
-            files.map(({ file, text }) => this.#parse(file, text).module),
-            this.#tried,
-          ),
+        analyse: (files) => this.#try(files, found.file),
       });
     } catch {
       // A fix that cannot be worked out is not offered.
       return [];
     }
+  }
+
+  /**
+   * Other texts, next to those of the last check. An edit inside of a function runs again what ran through it; any other
+   * is tried on the files that are connected by imports, and compared with these alone.
+   */
+  #try(files: readonly SourceFile[], edited: string): Trial {
+    const modulesOf = (some: readonly SourceFile[]) => some.map(({ file, text }) => this.#parse(file, text).module);
+    const memory = this.#checked.fork();
+    const modules = modulesOf(files);
+    if (memory.covers(modules)) return { ...this.#analyse(modules, memory), base: [...this.#reports.values()] };
+    const connected = connectedFiles(this.#files, edited);
+    const some = (all: readonly SourceFile[]) => all.filter(({ file }) => connected.has(file));
+    this.#alone ??= new Map();
+    let base = this.#alone.get(edited);
+    if (!base) {
+      base = this.#analyse(modulesOf(some(this.#files)), new LoweringMemory(this.#lower)).reports;
+      this.#alone.set(edited, base);
+    }
+    return { ...this.#analyse(modulesOf(some(files)), new LoweringMemory(this.#lower)), base };
   }
 
   #parse(file: string, text: string): ParsedFile {

@@ -21,6 +21,20 @@ export class LoweringMemory {
     this.#lower = lower;
   }
 
+  /** The same memory, to try a text without forgetting this one. */
+  fork(): LoweringMemory {
+    const copy = new LoweringMemory(this.#lower);
+    copy.#modules = this.#modules;
+    copy.#entries = this.#entries;
+    copy.#reach = this.#reach;
+    return copy;
+  }
+
+  /** Whether anything would be kept: the modules differ from the last ones inside of function bodies only. */
+  covers(modules: readonly Module[]): boolean {
+    return this.#editsTo(modules) !== undefined;
+  }
+
   lower(modules: readonly Module[]): readonly LoweredEntry[] {
     const edits = this.#editsTo(modules);
     const known = this.#entries;

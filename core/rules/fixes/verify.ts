@@ -21,8 +21,13 @@ interface TextFile {
 export interface Workbench {
   readonly files: readonly TextFile[];
   hazardsOf(path: LoweredPath): readonly Hazard[];
-  /** What is found in these texts, as if they were all there is. */
-  analyse(files: readonly TextFile[]): Analysis;
+  /** What is found in these texts. */
+  analyse(files: readonly TextFile[]): Trial;
+}
+
+export interface Trial extends Analysis {
+  /** What the same analysis finds in the texts as they are. */
+  readonly base: readonly Report[];
 }
 
 export interface Analysis {
@@ -34,18 +39,17 @@ export interface Analysis {
 const mostFixes = 4;
 
 export function verifiedFixes(report: Report, bench: Workbench): Fix[] {
-  const base = bench.analyse(bench.files).reports;
   const fixes: Fix[] = [];
   const titles = new Set<string>();
   for (const candidate of proposeFixes(report, bench.hazardsOf)) {
     if (fixes.length >= mostFixes) break;
     if (titles.has(candidate.title)) continue;
-    const tried = attempt(report, base, bench.files, candidate.edits, bench);
+    const tried = attempt(report, candidate.edits, bench);
     if (!tried) continue;
     let files = tried.files;
     let title = candidate.title;
     if (tried.added.length) {
-      const followed = followUp(report, base, tried, bench);
+      const followed = followUp(report, tried, bench);
       if (!followed) continue;
       files = followed.files;
       title = `${title}; ${followed.title.charAt(0).toLowerCase()}${followed.title.slice(1)}`;
@@ -64,15 +68,10 @@ interface Attempt {
 }
 
 /** Undefined if the finding is still there, or if the text does not parse any more. */
-function attempt(
-  report: Report,
-  base: readonly Report[],
-  files: readonly TextFile[],
-  edits: readonly OffsetEdit[],
-  bench: Workbench,
-): Attempt | undefined {
+function attempt(report: Report, edits: readonly OffsetEdit[], bench: Workbench): Attempt | undefined {
+  const { files } = bench;
   const fixed = withEdits(files, edits);
-  const { reports, entries } = bench.analyse(fixed);
+  const { reports, entries, base } = bench.analyse(fixed);
   if (!takesEffect(files, fixed, entries)) return undefined;
   const expected = new Set(base.map((r) => lineKey(r, bench.files, fixed)));
   const gone = lineKey(report, bench.files, fixed);
@@ -83,7 +82,6 @@ function attempt(
 
 function followUp(
   report: Report,
-  base: readonly Report[],
   tried: Attempt,
   bench: Workbench,
 ): { files: readonly TextFile[]; title: string } | undefined {
@@ -91,7 +89,7 @@ function followUp(
   if (!added || tried.added.length > 1 || added.code === report.code) return undefined;
   for (const candidate of proposeFixes(added, bench.hazardsOf).slice(0, 6)) {
     const files = withEdits(tried.files, candidate.edits);
-    const { reports, entries } = bench.analyse(files);
+    const { reports, entries, base } = bench.analyse(files);
     if (!takesEffect(tried.files, files, entries)) continue;
     const expected = new Set(base.map((r) => lineKey(r, bench.files, files)));
     expected.delete(lineKey(report, bench.files, files));
