@@ -81,6 +81,7 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
         workerUri: 'worker.js',
         cspSource: "'self'",
         connect: true,
+        traces: files.length,
         title: files.map((file) => path.basename(file)).join(', '),
       }),
     );
