@@ -1,8 +1,9 @@
 """What recording costs: `python executor/bench_overhead.py` on a machine with a GPU.
 
 Two loops, host-bound tiny operators and a transformer's training step, each timed plain and then watched in the same process
-(a fresh one per way of watching: PyTorch's callbacks cannot be taken back). The figure is the ratio of the fastest iterations, since
-the host's speed drifts by half within a process; rounds are interleaved and their median is taken. CSAN is PyTorch's own CUDA stream sanitizer.
+(a fresh one per way of watching and loop: PyTorch's callbacks cannot be taken back, and a profiler that has run once leaves its
+mark). The host's speed drifts by half within a process, so each iteration is timed in units of a fixed piece of Python that runs
+just before it; the figure is the ratio of the medians, rounds are interleaved and their median is taken. CSAN is PyTorch's own CUDA stream sanitizer.
 """
 import argparse
 import json
@@ -67,17 +68,30 @@ def transformer():
 LOOPS = {"tiny": tiny, "transformer": transformer}
 
 
+def pace():
+    """A fixed piece of work for the host: how fast it is just now."""
+    start = time.perf_counter()
+    total = 0
+    for number in range(60_000):
+        total += number & 3
+    return time.perf_counter() - start
+
+
 def timed(step, count):
+    """(milliseconds, the same in units of pace) of an iteration, medians."""
     import torch
 
-    times = []
+    times, paced = [], []
     for _ in range(count):
         torch.cuda.synchronize()
+        unit = pace()
         start = time.perf_counter()
         step()
         torch.cuda.synchronize()
-        times.append((time.perf_counter() - start) * 1000)
-    return min(times)
+        took = time.perf_counter() - start
+        times.append(took * 1000)
+        paced.append(took / unit)
+    return statistics.median(times), statistics.median(paced)
 
 
 def watch(way):
@@ -112,19 +126,15 @@ def watch(way):
     return end
 
 
-def child(way, count):
-    loops = {name: make() for name, make in LOOPS.items()}
-    plain = {}
-    for name, step in loops.items():
-        timed(step, 8)
-        plain[name] = timed(step, 3 * count)
+def child(way, loop, count):
+    step = LOOPS[loop]()
+    timed(step, 8)
+    plain, plain_paced = timed(step, 2 * count)
     end = watch(way)
-    rows = {}
-    for name, step in loops.items():
-        timed(step, 2)
-        watched = timed(step, count)
-        rows[name] = {"plain_ms": round(plain[name], 1), "watched_ms": round(watched, 1), "ratio": round(watched / plain[name], 2)}
-    print(json.dumps({"way": way, "loops": rows, "end": end()}), flush=True)
+    timed(step, 3)
+    watched, watched_paced = timed(step, count)
+    row = {"loop": loop, "way": way, "plain_ms": round(plain, 1), "watched_ms": round(watched, 1), "ratio": round(watched_paced / plain_paced, 2), "end": end()}
+    print(json.dumps(row), flush=True)
 
 
 def main():
@@ -132,25 +142,25 @@ def main():
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--iterations", type=int, default=15)
     parser.add_argument("--ways", default=",".join(WAYS))
-    parser.add_argument("--child", help=argparse.SUPPRESS)
+    parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(options.child, options.iterations)
+        child(*options.child, options.iterations)
         return
     ratios = {}
     for _ in range(options.rounds):
         for way in options.ways.split(","):
-            done = subprocess.run([sys.executable, __file__, "--child", way, "--iterations", str(options.iterations)], capture_output=True, text=True)
-            line = next((line for line in reversed(done.stdout.splitlines()) if line.startswith("{")), None)
-            if line is None:
-                print(f"{way}: failed\n{done.stderr[-2000:]}", flush=True)
-                continue
-            print(line, flush=True)
-            for name, row in json.loads(line)["loops"].items():
-                ratios.setdefault((way, name), []).append(row["ratio"])
+            for loop in LOOPS:
+                done = subprocess.run([sys.executable, __file__, "--child", way, loop, "--iterations", str(options.iterations)], capture_output=True, text=True)
+                line = next((line for line in reversed(done.stdout.splitlines()) if line.startswith("{")), None)
+                if line is None:
+                    print(f"{way}: failed\n{done.stderr[-2000:]}", flush=True)
+                    continue
+                print(line, flush=True)
+                ratios.setdefault((way, loop), []).append(json.loads(line)["ratio"])
     print("\n| watched by | " + " | ".join(LOOPS) + " |\n|---|" + "---|" * len(LOOPS))
     for way in options.ways.split(","):
-        cells = [f"{statistics.median(ratios[way, name]):.2f} ({', '.join(map(str, sorted(ratios[way, name])))})" if (way, name) in ratios else "failed" for name in LOOPS]
+        cells = [f"{statistics.median(ratios[way, loop]):.2f} ({', '.join(map(str, sorted(ratios[way, loop])))})" if (way, loop) in ratios else "failed" for loop in LOOPS]
         print(f"| {way} | " + " | ".join(cells) + " |")
 
 

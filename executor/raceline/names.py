@@ -123,16 +123,17 @@ def _assign(target, value, found):
 
 
 def _dictionary(node, name, found):
+    weak = not name  # the dictionary's own name, where it has one, says more
     for key, item in zip(node.keys, node.values):
         if isinstance(key, ast.Constant):
             label = f"{name}[{key.value!r}]" if name else str(key.value)
             if isinstance(item, (ast.ListComp, ast.GeneratorExp)):
-                _name(item.elt, f"{key.value}[…]", found)
+                _name(item.elt, f"{key.value}[…]", found, weak)
             elif isinstance(item, (ast.List, ast.Tuple)):
                 for index, one in enumerate(item.elts):
-                    _name(one, f"{key.value}[{index}]", found)
+                    _name(one, f"{key.value}[{index}]", found, weak)
             else:
-                _name(item, label, found)
+                _name(item, label, found, weak)
 
 
 def _name(expression, name, found, weak=False):

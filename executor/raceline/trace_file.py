@@ -24,7 +24,7 @@ class TraceFile:
         self._lines = []
         self._strings = {}
         self._limits = set()
-        self._closed = False
+        self.closed = False
         # Re-entrant: a garbage collection inside a line can free a tensor, which writes a line of its own.
         self.lock = threading.RLock()
         self._write_lock = threading.Lock()
@@ -39,11 +39,9 @@ class TraceFile:
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._forked)
 
-    @property
-    def closed(self):
-        return self._closed
-
     def append(self, line):
+        if self.closed:
+            return
         lines = self._lines
         lines.append(line)
         if len(lines) >= FLUSH_LINES:
@@ -80,7 +78,7 @@ class TraceFile:
         return sorted(self._limits)
 
     def flush(self):
-        if self._closed or os.getpid() != self._pid:
+        if self.closed or os.getpid() != self._pid:
             return
         with self._write_lock:
             lines = self._lines
@@ -93,21 +91,21 @@ class TraceFile:
                 self._out.write(("\n".join(chunk) + "\n").encode("utf-8", "surrogatepass"))
                 self._out.flush()
             except OSError as error:  # a full disk must not stop the program that is watched
-                self._closed = True
+                self.closed = True
                 self.failure = error
 
     failure = None
 
     def close(self, time, status, message=None):
         """Write the end line and close. Later lines are dropped: the program is over."""
-        if self._closed or os.getpid() != self._pid:
+        if self.closed or os.getpid() != self._pid:
             return
         text = "" if message is None else ',"message":' + json.dumps(message)
         self.append('{"k":"end","t":%d,"status":"%s"%s}' % (time, status, text))
         self.flush()
         self._wake.set()
         with self._write_lock:
-            self._closed = True
+            self.closed = True
             try:
                 if self._out is not self._raw:
                     self._out.close()
@@ -121,7 +119,7 @@ class TraceFile:
 
     def _forked(self):
         """A forked child shares the file descriptor: it must not write what the parent already has in its buffer."""
-        self._closed = True
+        self.closed = True
         self._lines = []
         self._write_lock = threading.Lock()
         self.lock = threading.RLock()

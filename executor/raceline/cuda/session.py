@@ -67,7 +67,6 @@ class Session:
         self.blocks = Blocks(self.recording)
         self.backward = 0
         self.quiet = False
-        self.mark = None
         self.spans = {}
         self._devices = {}
         self._snapshots = 0

@@ -31,7 +31,6 @@ class Watch(TorchDispatchMode):
         self._plans = session.plans
         self._start = session.start_ns
         self._raw_stream = torch._C._cuda_getCurrentRawStream
-        self._mark = session.mark
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -41,16 +40,18 @@ class Watch(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if types and not PLAIN.issuperset(types):
             return NotImplemented  # the subclass unwraps itself; its inner operators come here
+        if self._file.closed:  # the program is over, or this is a process that it forked
+            return func(*args, **kwargs) if kwargs else func(*args)
         plan = self._plans.get(func)
         if plan is None:
             plan = self._learn(func)
         if plan.quiet:
             if plan.kind == "record_stream":
                 self._record_stream(args, kwargs)
-            return func(*args, **kwargs) if kwargs else func(*args)
+            return plan.call(*args, **kwargs) if kwargs else plan.call(*args)
         thread = self._local.thread
         if thread.pending is not None:  # called back from inside an operator: that operator's line covers it
-            return func(*args, **kwargs) if kwargs else func(*args)
+            return plan.call(*args, **kwargs) if kwargs else plan.call(*args)
 
         # Before the call: an operator may free or move what it reads.
         accesses = []
@@ -111,11 +112,7 @@ class Watch(TorchDispatchMode):
             self._session.measure_start(thread)
         start = now()
         try:
-            if self._mark is None:
-                out = func(*args, **kwargs) if kwargs else func(*args)
-            else:
-                with self._mark(plan.name, start):
-                    out = func(*args, **kwargs) if kwargs else func(*args)
+            out = plan.call(*args, **kwargs) if kwargs else plan.call(*args)
         except BaseException:
             thread.pending = None
             _, after, _ = self._settle(pending, {}, max(device, 0), start)
