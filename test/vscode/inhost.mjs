@@ -2,6 +2,7 @@
 //
 //   node test/vscode/inhost.mjs                 the extension of this folder
 //   node test/vscode/inhost.mjs raceline.vsix   the installed package
+//   RESTRICTED=1 node test/vscode/inhost.mjs    in a workspace that is not trusted
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
@@ -11,12 +12,16 @@ import { root } from './machine.mjs';
 import { temporaryCopy, Workbench } from './workbench.mjs';
 
 const vsix = process.argv[2] && path.resolve(process.argv[2]);
+const restricted = Boolean(process.env.RESTRICTED);
 const suite = await buildSuite();
 const scratch = mkdtempSync(path.join(tmpdir(), 'raceline-inhost-'));
 const resultFile = path.join(scratch, 'results.json');
 const workspace = temporaryCopy(path.join(root, 'test/vscode/workspace'), 'workspace');
 const workbench = await Workbench.start({
   vsix,
+  settings: restricted
+    ? { 'security.workspace.trust.enabled': true, 'security.workspace.trust.startupPrompt': 'never' }
+    : {},
   environment: { RACELINE_TEST_RESULTS: resultFile },
 });
 // VS Code runs tests only beside an extension under development; an installed one needs a stand-in.
@@ -46,7 +51,7 @@ try {
       });
     },
   );
-  const limit = setTimeout(() => finish('the suite did not end in 240 s'), 240_000);
+  const limit = setTimeout(() => finish('the suite did not end in 420 s'), 420_000);
   const code = await finished;
   clearTimeout(limit);
   if (code !== 0) console.error(`the extension host answered ${code}\n${workbench.output}`);
@@ -59,7 +64,7 @@ try {
   rmSync(path.dirname(workspace), { recursive: true, force: true });
 }
 reportResults(
-  `in the extension host, ${vsix ? 'installed' : 'development'}`,
+  `in the extension host, ${vsix ? 'installed' : 'development'}${restricted ? ', not trusted' : ''}`,
   existsSync(resultFile) ? JSON.parse(readFileSync(resultFile, 'utf8')) : undefined,
 );
 rmSync(scratch, { recursive: true, force: true });

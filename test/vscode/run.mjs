@@ -34,7 +34,9 @@ const must = (what, command, args) => {
 };
 
 async function suite(script, ...args) {
-  const child = spawn(process.execPath, [path.join('test/vscode', script), ...args], { cwd: root });
+  const env = { ...process.env, ...(args[0] === 'restricted' ? { RESTRICTED: '1' } : {}) };
+  const files = args.filter((arg) => arg !== 'restricted');
+  const child = spawn(process.execPath, [path.join('test/vscode', script), ...files], { cwd: root, env });
   let output = '';
   child.stdout.on('data', (chunk) => {
     output += chunk;
@@ -50,6 +52,7 @@ async function suite(script, ...args) {
 const runs = (name) => !wanted.length || wanted.includes(name);
 if (must('the build', process.execPath, ['esbuild.mjs'])) {
   if (runs('inhost')) await suite('inhost.mjs');
+  if (runs('restricted')) await suite('inhost.mjs', 'restricted');
   if (runs('ui')) await suite('ui.mjs');
   if (runs('vsix')) {
     // As `npm run package` makes it.

@@ -13,7 +13,7 @@ import { temporaryCopy, Workbench } from './workbench.mjs';
 
 const vsix = process.argv[2] && path.resolve(process.argv[2]);
 const shots = process.env.SHOTS && path.resolve(process.env.SHOTS);
-const patient = { timeout: 90_000 };
+const patient = { timeout: 150_000 };
 
 const workspace = temporaryCopy(path.join(root, 'test/vscode/workspace'), 'pipeline');
 const workbench = await Workbench.start({

@@ -11,12 +11,12 @@ export async function eventually<T>(
   look: () => T | undefined | false | Promise<T | undefined | false>,
   what: string,
 ): Promise<T> {
-  for (const end = Date.now() + 30_000; Date.now() < end; ) {
+  for (const end = Date.now() + 60_000; Date.now() < end; ) {
     const found = await look();
     if (found !== undefined && found !== false) return found;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
-  throw new Error(`${what} did not come in 30 s`);
+  throw new Error(`${what} did not come in 60 s`);
 }
 
 export async function show(name: string): Promise<vscode.TextEditor> {
