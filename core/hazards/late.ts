@@ -3,14 +3,7 @@
  * place of, the one that is in danger. Found only beside a lifetime hazard, which is the damage; a call that protects
  * its own block in any of its executions is none.
  */
-import type {
-  BlockId,
-  RecordStreamStep,
-  SourceFrame,
-  StepIndex,
-  StreamId,
-  StreamProgram,
-} from '../program/program.ts';
+import type { BlockId, RecordStreamStep, SourceFrame, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
 import type { LateRecordStream, LifetimeHazard } from './hazard.ts';
 import type { Places } from './places.ts';
 

@@ -4,7 +4,9 @@ import type { StreamProgram } from '../program/program.ts';
 import { backwardMissingSync } from './backward-missing-sync.ts';
 import { collectiveNotWaited } from './collective-not-waited.ts';
 import { eventNeverRecorded } from './event-never-recorded.ts';
+import { eventRerecorded } from './event-rerecorded.ts';
 import { hostReadBeforeSync } from './host-read-before-sync.ts';
+import { lateRecordStream } from './late-record-stream.ts';
 import { missingRecordStream } from './missing-record-stream.ts';
 import { missingWait } from './missing-wait.ts';
 import { pinnedOverwrittenInFlight } from './pinned-overwritten-in-flight.ts';
@@ -22,6 +24,8 @@ export const rules: readonly Rule[] = [
   unjoinedOutput,
   reversedWait,
   eventNeverRecorded,
+  eventRerecorded,
+  lateRecordStream,
   redundantRecordStream,
   hostReadBeforeSync,
   pinnedOverwrittenInFlight,

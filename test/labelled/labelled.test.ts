@@ -22,6 +22,8 @@ const demanded: ReadonlySet<string> = new Set([
   'host-read-before-sync',
   'pinned-overwritten-in-flight',
   'collective-not-waited',
+  'event-rerecorded',
+  'late-record-stream',
 ]);
 
 /** Advice that may be given anywhere. */

@@ -10,6 +10,7 @@ import { hostFixes } from './host.ts';
 import { unjoinedFixes } from './join.ts';
 import { lifetimeFixes } from './lifetime.ts';
 import { needsOf, orderFixes } from './order.ts';
+import { insteadOfLate, lateFixes, rerecordedFixes } from './records.ts';
 import type { Candidate } from './spot.ts';
 import { laterRecord, removal, reversedFixes, unrecordedFixes } from './waits.ts';
 
@@ -44,7 +45,7 @@ function candidates(
     case 'unjoined':
       return unjoinedFixes(path, needsOf(instances), frames);
     case 'lifetime':
-      return lifetimeFixes(path, hazard);
+      return [...insteadOfLate(path, hazard, all), ...lifetimeFixes(path, hazard)];
     case 'unrecorded':
       return unrecordedFixes(path, hazard, all);
     case 'reversed':
@@ -53,6 +54,10 @@ function candidates(
       return removal(path, hazard.call, 'call of record_stream');
     case 'host':
       return hostFixes(path, hazard);
+    case 'rerecorded':
+      return rerecordedFixes(path, hazard);
+    case 'late-record-stream':
+      return lateFixes(path, hazard, all);
     default:
       return [];
   }

@@ -46,7 +46,7 @@ function recordStream(path: LoweredPath, hazard: LifetimeHazard, frame: number, 
   return recordAt(spot, hazard, streamAt(spot, hazard.useStream) ?? currentStream(spot));
 }
 
-function recordAt(spot: Spot, hazard: LifetimeHazard, stream: string): Candidate[] {
+export function recordAt(spot: Spot, hazard: LifetimeHazard, stream: string): Candidate[] {
   const tensor = expressionsAt(spot, { kind: 'tensor', block: hazard.block })[0];
   if (!tensor) return [];
   return [
