@@ -36,7 +36,9 @@ export interface LowerOptions {
   readonly reuse?: (name: string, file: string, reach: ReadonlySet<string>) => LoweredEntry | undefined;
 }
 
-const defaults = { stepsPerPath: 8_000, stepsPerEntry: 40_000, pathsPerEntry: 16 };
+const defaults = { stepsPerPath: 8_000, stepsPerEntry: 30_000, pathsPerEntry: 16 };
+/** Paths of an entry in which nothing but one stream shows. */
+const dullPaths = 4;
 
 export function lower(modules: readonly Module[], options: LowerOptions = {}): LoweredEntry[] {
   const limits = { ...defaults, ...options };
@@ -146,6 +148,12 @@ interface Limits {
   readonly everyRelease?: boolean;
 }
 
+/** All work on one stream, nothing for the host to order: nothing can be wrong. */
+function isDull(path: LoweredPath): boolean {
+  const { streams, steps } = path.program;
+  return streams.length <= 1 && !steps.some((step) => step.kind === 'hostAccess' || step.kind === 'captureBegin');
+}
+
 function lowerEntry(
   workspace: Workspace,
   name: string,
@@ -161,7 +169,9 @@ function lowerEntry(
   let budget = limits.stepsPerEntry;
   let truncated = false;
   while (queue.length > 0) {
-    if (paths.length >= limits.pathsPerEntry || budget <= 0) {
+    const most =
+      paths.length > 0 && paths.every(isDull) ? Math.min(dullPaths, limits.pathsPerEntry) : limits.pathsPerEntry;
+    if (paths.length >= most || budget <= 0) {
       truncated = true;
       break;
     }

@@ -9,8 +9,10 @@ import {
   BoundMethodV,
   type ClassV,
   DictV,
+  EventV,
   FunctionV,
   type InstanceV,
+  isObj,
   ListV,
   SetV,
   Unknown,
@@ -19,7 +21,7 @@ import {
 import { call } from './calls.ts';
 import { resolutionOrder } from './classes.ts';
 import { GeneratorV, Raised } from './frame.ts';
-import type { Machine } from './machine.ts';
+import { type Machine, recordsEvents } from './machine.ts';
 import { parameterValue } from './run.ts';
 
 const stores =
@@ -61,7 +63,20 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     });
   m.filling = false;
   loosen(self, cls, text, entry.node);
+  if (cls.node && recordsEvents(text.slice(cls.node.start, cls.node.end))) forgetEvents(m, self);
   return !orderedElsewhere;
+}
+
+/** Events that another call may have recorded since. */
+function forgetEvents(m: Machine, self: InstanceV): void {
+  const seen = new Set<Value>();
+  const visit = (value: Value | undefined): void => {
+    if (!isObj(value) || seen.has(value)) return;
+    seen.add(value);
+    if (value instanceof EventV && !m.recordedEvents.has(value.event)) m.builder.events[value.event]!.unknown = true;
+    value.children(visit);
+  };
+  visit(self);
 }
 
 /** What other calls may have changed since is not known to be what the constructor set. */

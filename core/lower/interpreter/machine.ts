@@ -75,6 +75,7 @@ export class Machine {
   readonly caches = new Map<unknown, Value>();
   /** What leaving `with stream:` by hand undoes. */
   readonly streamEntries: (() => void)[] = [];
+  readonly recordedEvents = new Set<number>();
   /** Events that a timer reads. */
   readonly timedEvents = new Set<number>();
   /** Which element of a known container each unknown index took. */
@@ -294,6 +295,8 @@ export class Machine {
   }
 
   newEvent(name: string, timing = false, unknown = false): EventV {
+    // One of module code that runs by demand: another function may have recorded it since.
+    if (this.before > 0 && recordsEvents(this.frame.module.syntax.text)) unknown = true;
     return new EventV(this.builder.event(name, unknown), timing);
   }
 
@@ -590,6 +593,11 @@ export class Machine {
       handOvers: this.handOvers.map((h) => ({ ...h, step: placed(h.step) })),
     };
   }
+}
+
+/** Whether a text has a call that records events. */
+export function recordsEvents(text: string): boolean {
+  return /\brecord(_event)?\(/.test(text);
 }
 
 function targetOf(value: Value | undefined): Binding['target'] | undefined {

@@ -72,6 +72,7 @@ export function joinAll(m: Machine, stream: StreamV): void {
 }
 
 function recordOn(m: Machine, event: EventV, stream: StreamV): void {
+  m.recordedEvents.add(event.event);
   m.emit({ kind: 'record', event: event.event, stream: stream.stream });
 }
 
