@@ -1,9 +1,11 @@
 /** `raceline trace`: the summary of a trace and its hazards. */
-import { readFileSync } from 'node:fs';
+import { createReadStream } from 'node:fs';
+import { open } from 'node:fs/promises';
 import path from 'node:path';
-import { gunzipSync } from 'node:zlib';
+import type { Readable } from 'node:stream';
+import { createGunzip } from 'node:zlib';
 import { judgeTrace } from '../core/judgeTrace.ts';
-import { openTrace } from '../core/trace/index.ts';
+import { openTraceFrom } from '../core/trace/index.ts';
 import { summarize, summarizeWaits } from '../core/trace/summary.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { displayPath } from './display-path.ts';
@@ -18,7 +20,7 @@ export async function trace(args: readonly string[]): Promise<number> {
   let failed = false;
   for (const file of given.rest) {
     try {
-      const opened = readTrace(file);
+      const opened = await readTrace(file);
       const hazards = judgeTrace(opened);
       hazardous ||= hazards.length > 0;
       if (format === 'json') reports.push(toJson(file, opened, hazards, given.rest.length > 1));
@@ -34,14 +36,36 @@ export async function trace(args: readonly string[]): Promise<number> {
   return failed ? 2 : hazardous ? 1 : 0;
 }
 
-export function readTrace(file: string): Trace {
-  let bytes: Uint8Array;
+/** Unpacks on another thread while the pieces are read, so that the unpacked file is never held. */
+export async function readTrace(file: string): Promise<Trace> {
+  const gz = await startsAsGzip(file);
+  const bytes = createReadStream(file, { highWaterMark: 1 << 20 });
   try {
-    bytes = readFileSync(file);
+    return await openTraceFrom(gz ? unpacked(bytes) : bytes, path.basename(file));
+  } finally {
+    bytes.destroy();
+  }
+}
+
+async function* unpacked(bytes: Readable): AsyncGenerator<Uint8Array> {
+  const gunzip = createGunzip({ chunkSize: 1 << 18 });
+  // A failed read must end the pieces; pipe alone leaves the other end waiting for ever.
+  bytes.on('error', (error) => gunzip.destroy(error));
+  yield* bytes.pipe(gunzip);
+}
+
+async function startsAsGzip(file: string): Promise<boolean> {
+  const handle = await open(file).catch((error: Error) => {
+    throw new Error(`cannot be read: ${error.message}`);
+  });
+  try {
+    const { buffer, bytesRead } = await handle.read(new Uint8Array(2), 0, 2, 0);
+    return bytesRead === 2 && buffer[0] === 0x1f && buffer[1] === 0x8b;
   } catch (error) {
     throw new Error(`cannot be read: ${(error as Error).message}`);
+  } finally {
+    await handle.close();
   }
-  return openTrace(bytes, path.basename(file), { gunzip: (packed) => gunzipSync(packed) });
 }
 
 function toJson(file: string, opened: Trace, hazards: readonly TraceHazard[], named: boolean): object {
