@@ -165,7 +165,25 @@ class Checker implements SourceChecker {
         problems.push({ file: entry.file, message: `${entry.name} could not be analysed: ${messageOf(error)}` });
       }
     }
-    return { reports: report(examined), entries: examined.map(({ entry }) => entry), problems };
+    return { reports: this.#report(examined, problems), entries: examined.map(({ entry }) => entry), problems };
+  }
+
+  #report(examined: readonly ExaminedEntry[], problems: Problem[]): Report[] {
+    try {
+      return report(examined);
+    } catch {
+      const sound = examined.filter((one) => {
+        try {
+          report([one]);
+          return true;
+        } catch (error) {
+          const { file, name } = one.entry;
+          problems.push({ file, message: `what was found in ${name} could not be told: ${messageOf(error)}` });
+          return false;
+        }
+      });
+      return report(sound);
+    }
   }
 
   #lowerAll(
