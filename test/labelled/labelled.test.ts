@@ -24,6 +24,10 @@ const demanded: ReadonlySet<string> = new Set([
   'collective-not-waited',
   'event-rerecorded',
   'late-record-stream',
+  'capture-unjoined',
+  'capture-external-event',
+  'capture-illegal-sync',
+  'capture-record-stream',
 ]);
 
 /** Advice that may be given anywhere. */
