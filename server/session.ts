@@ -1,6 +1,6 @@
 /**
  * Owns what lives longer than a request: open documents and their versions, the closed helper files of the workspace,
- * when to check (debounce, save), and the findings of the last check. Requests are stateless functions over it.
+ * when to check (soon after an edit, or on save), and the findings of the last check. Requests are stateless functions over it.
  *
  * A check is one synchronous call into `core/`; edits that arrive while it runs are seen by the next one, so its result
  * always belongs to the versions it read. Nothing is published for a version that the client has already left.
@@ -18,10 +18,11 @@ import type { Engine } from './engine.ts';
 import type { Settings, SettingsSource } from './settings.ts';
 import { isSkipped, readSource, scanWorkspace } from './workspaceFiles.ts';
 
-/** Long enough to join the events of one keystroke, short enough not to be felt. */
-const debounceMilliseconds = 30;
-/** A check that takes long is not repeated back to back while somebody types. */
-const longestDebounce = 400;
+/** Joins the events of one keystroke. */
+const shortestWait = 2;
+/** Checks that take longer than this are felt; after one the server rests half as long, so that edits gather. */
+const slowCheck = 150;
+const longestRest = 400;
 
 export interface CheckedDocument {
   readonly uri: DocumentUri;
@@ -46,7 +47,9 @@ export class Session {
   #result: CheckResult = { findings: [], problems: [] };
   #byFile = new Map<string, Finding[]>();
   #timer: ReturnType<typeof setTimeout> | undefined;
+  /** Of the last check. */
   #duration = 0;
+  #ended = 0;
   #stale = false;
   #scan: AbortController | undefined;
   #knownProblems = new Set<string>();
@@ -176,11 +179,12 @@ export class Session {
     this.schedule();
   }
 
+  /** A check soon. It comes at once after a pause, and is never put off by further edits: those it reads as well. */
   schedule(): void {
     this.#stale = true;
-    if (this.#timer) clearTimeout(this.#timer);
-    const wait = Math.min(Math.max(debounceMilliseconds, this.#duration / 2), longestDebounce);
-    this.#timer = setTimeout(() => this.check(), wait);
+    if (this.#timer) return;
+    const rest = this.#duration < slowCheck ? 0 : Math.min(this.#duration / 2, longestRest);
+    this.#timer = setTimeout(() => this.check(), Math.max(this.#ended + rest - performance.now(), shortestWait));
   }
 
   /** Brings the findings up to the documents' present versions: an edit is only right for the text it was made for. */
@@ -202,7 +206,8 @@ export class Session {
       this.connection.console.error(`The check failed: ${(error as Error).stack ?? String(error)}`);
       return;
     } finally {
-      this.#duration = performance.now() - started;
+      this.#ended = performance.now();
+      this.#duration = this.#ended - started;
     }
     this.onChecked(this);
   }
