@@ -2,7 +2,7 @@
  * Python syntax → stream programs: picks the entries, executes each path by path, flips one decision at a time within a
  * budget of steps. Knows nothing of hazards: which of these programs is wrong is the engine's to say.
  */
-import type { Import, ImportFrom, Module } from '../python/ast.ts';
+import type { Import, ImportFrom, Module, Statement } from '../python/ast.ts';
 import {
   commonFolder,
   type FunctionEntry,
@@ -103,17 +103,30 @@ function importsOf(module: Module, workspace: Workspace): readonly Module[] {
     const other = workspace.find(module, name, level);
     if (other && other !== module) found.add(other);
   };
-  walk(module, (node) => {
-    if (node.kind === 'Import') for (const alias of (node as unknown as Import).names) add(alias.name, 0);
+  for (const statement of module.body) for (const [name, level] of importedIn(statement)) add(name, level);
+  return [...found];
+}
+
+type Imported = readonly [name: string, level: number];
+
+/** By the statement: what an edit left as it was is not walked again. */
+const imported = new WeakMap<Statement, readonly Imported[]>();
+
+function importedIn(statement: Statement): readonly Imported[] {
+  const known = imported.get(statement);
+  if (known) return known;
+  const names: Imported[] = [];
+  walk(statement, (node) => {
+    if (node.kind === 'Import') for (const alias of (node as unknown as Import).names) names.push([alias.name, 0]);
     else if (node.kind === 'ImportFrom') {
-      const statement = node as unknown as ImportFrom;
-      add(statement.module, statement.level);
-      for (const alias of statement.names)
-        add(statement.module === '' ? alias.name : `${statement.module}.${alias.name}`, statement.level);
+      const { module, level, names: aliases } = node as unknown as ImportFrom;
+      names.push([module, level]);
+      for (const alias of aliases) names.push([module === '' ? alias.name : `${module}.${alias.name}`, level]);
     }
     return true;
   });
-  return [...found];
+  imported.set(statement, names);
+  return names;
 }
 
 /** Modules with a word of streams, and those that use what such a module defines. */
