@@ -197,7 +197,7 @@ export function freshName(spot: Spot, wanted: string): string {
   }
 }
 
-/** `copy` for `self.copy`, `lane` for `lanes[0]`'s event: the last plain word of an expression. */
+/** `copy_done` for `self.copy`, `refresh_done` for `REFRESH`: after the last plain word of the expression. */
 export function eventNameFor(stream: string | undefined): string {
   if (!stream || stream.includes('current_stream')) return 'done';
   const word =
@@ -205,7 +205,8 @@ export function eventNameFor(stream: string | undefined): string {
       .match(/[A-Za-z_]\w*/g)
       ?.at(-1)
       ?.replace(/^_+|_+$/g, '') ?? '';
-  return word ? `${word}_done` : 'done';
+  // A constant's event is a variable.
+  return word ? `${word === word.toUpperCase() ? word.toLowerCase() : word}_done` : 'done';
 }
 
 export function spoken(stream: string): string {
