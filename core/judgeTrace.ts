@@ -157,6 +157,14 @@ class MeasuredRun {
         return [hazard.join ?? -1, hazard.call];
       case 'late-record-stream':
         return [hazard.use, hazard.call];
+      case 'capture-unjoined':
+        return [hazard.fork, hazard.end];
+      case 'capture-external-event':
+        return [hazard.record, hazard.wait];
+      case 'capture-illegal-sync':
+        return [hazard.begin, hazard.sync];
+      case 'capture-record-stream':
+        return [hazard.begin, hazard.call];
       case 'rerecorded':
         return [hazard.lost, hazard.record];
     }

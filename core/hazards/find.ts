@@ -7,6 +7,7 @@
  */
 import { Clocks } from '../order/clocks.ts';
 import type { Access, HostWaitStep, StepIndex, StreamId, StreamProgram, ThreadId } from '../program/program.ts';
+import { findCaptureFaults } from './capture-faults.ts';
 import { Captures } from './captures.ts';
 import { Conflicts } from './conflicts.ts';
 import type { Hazard } from './hazard.ts';
@@ -69,13 +70,19 @@ class Examiner {
     const reversed = findReversedWaits(this.#program, this.#places, this.#waits.bound, this.#relied, missing);
     const rerecorded = findRerecordedEvents(this.#program, this.#places, missing);
     const late = findLateRecordStreams(this.#program, this.#places, lifetime);
+    const captures = findCaptureFaults(this.#program, this.#places);
+    const wrongCalls = [...captures.filter((fault) => fault.kind === 'capture-record-stream'), ...late];
     const hazards: Hazard[] = [
       ...missing,
       ...this.#waits.unrecorded(),
       ...reversed,
       ...rerecorded,
-      ...late,
-      ...redundant.filter(({ call }) => !late.some((other) => this.#sameStatement(other.call, call))),
+      ...late.filter(
+        ({ call }) =>
+          !captures.some((fault) => fault.kind === 'capture-record-stream' && this.#sameStatement(fault.call, call)),
+      ),
+      ...captures,
+      ...redundant.filter(({ call }) => !wrongCalls.some((other) => this.#sameStatement(other.call, call))),
     ];
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
@@ -203,7 +210,14 @@ function shownAt(hazard: Hazard): StepIndex {
       return hazard.wait;
     case 'redundant-record-stream':
     case 'late-record-stream':
+    case 'capture-record-stream':
       return hazard.call;
+    case 'capture-unjoined':
+      return hazard.fork;
+    case 'capture-external-event':
+      return hazard.wait;
+    case 'capture-illegal-sync':
+      return hazard.sync;
     case 'rerecorded':
       return hazard.record;
   }

@@ -2,7 +2,7 @@
  * Hazards: structured facts about one stream program, found by the engine. A rule words a hazard and offers the fix; a
  * hazard itself carries no text.
  */
-import type { BlockId, EventId, StepIndex, StreamId } from '../program/program.ts';
+import type { BlockId, EventId, GraphId, StepIndex, StreamId } from '../program/program.ts';
 
 export type Hazard =
   | OrderHazard
@@ -13,7 +13,8 @@ export type Hazard =
   | RedundantRecordStream
   | HostHazard
   | RerecordedEvent
-  | LateRecordStream;
+  | LateRecordStream
+  | CaptureFault;
 
 /** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
 export interface OrderHazard {
@@ -129,4 +130,48 @@ export interface LateRecordStream {
   readonly release: StepIndex;
   readonly use: StepIndex;
   readonly useStream: StreamId;
+}
+
+/** What a graph capture does not allow, or silently leaves out of the graph. */
+export type CaptureFault = CaptureUnjoined | CaptureExternalEvent | CaptureIllegalSync | CaptureRecordStream;
+
+/** A stream was forked into a capture, and the capture ends before its stream waits for that one's work. */
+export interface CaptureUnjoined {
+  readonly kind: 'capture-unjoined';
+  readonly graph: GraphId;
+  /** The wait through which the stream became a part of the capture. */
+  readonly fork: StepIndex;
+  readonly stream: StreamId;
+  /** Its last work, which nothing joins. */
+  readonly launch: StepIndex;
+  readonly captureStream: StreamId;
+  readonly end: StepIndex;
+}
+
+/** A wait, by a stream or the host, for an event on the other side of a capture's border. */
+export interface CaptureExternalEvent {
+  readonly kind: 'capture-external-event';
+  readonly graph: GraphId;
+  readonly event: EventId;
+  readonly record: StepIndex;
+  readonly wait: StepIndex;
+  /** `into`: recorded outside, waited for inside; `out-of`: the other way round. */
+  readonly way: 'into' | 'out-of';
+}
+
+/** The host synchronizes while a capture is open. */
+export interface CaptureIllegalSync {
+  readonly kind: 'capture-illegal-sync';
+  readonly graph: GraphId;
+  readonly begin: StepIndex;
+  readonly sync: StepIndex;
+}
+
+/** A record_stream while a capture is open. */
+export interface CaptureRecordStream {
+  readonly kind: 'capture-record-stream';
+  readonly graph: GraphId;
+  readonly begin: StepIndex;
+  readonly call: StepIndex;
+  readonly block: BlockId;
 }

@@ -2,6 +2,10 @@
 import type { Hazard } from '../hazards/hazard.ts';
 import type { StreamProgram } from '../program/program.ts';
 import { backwardMissingSync } from './backward-missing-sync.ts';
+import { captureExternalEvent } from './capture-external-event.ts';
+import { captureIllegalSync } from './capture-illegal-sync.ts';
+import { captureRecordStream } from './capture-record-stream.ts';
+import { captureUnjoined } from './capture-unjoined.ts';
 import { collectiveNotWaited } from './collective-not-waited.ts';
 import { eventNeverRecorded } from './event-never-recorded.ts';
 import { eventRerecorded } from './event-rerecorded.ts';
@@ -30,6 +34,10 @@ export const rules: readonly Rule[] = [
   hostReadBeforeSync,
   pinnedOverwrittenInFlight,
   backwardMissingSync,
+  captureUnjoined,
+  captureExternalEvent,
+  captureIllegalSync,
+  captureRecordStream,
 ];
 
 export interface WordedHazard extends Words {

@@ -58,6 +58,12 @@ function deviceModule(path: string): string | undefined {
   return match?.[1];
 }
 
+/** An external event orders the world outside of a capture with the graph's replays: nothing that is followed here. */
+function makeEvent(m: Machine, timing: Value | undefined, keywords: Keywords, node: Node): Value {
+  const external = flag(m, keywords.get('external'), node);
+  return m.temp(m.newEvent('?event', flag(m, timing, node), external));
+}
+
 export function torchCall(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
   const ofDevice = deviceModule(path);
   if (ofDevice !== undefined) {
@@ -71,7 +77,7 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
     case 'Stream':
       return makeStream(m, args, keywords);
     case 'Event':
-      return m.temp(m.newEvent('?event', flag(m, keywords.get('enable_timing'), node)));
+      return makeEvent(m, keywords.get('enable_timing'), keywords, node);
     case 'device': {
       const first = args[0] ?? null;
       const index = typeof args[1] === 'number' ? args[1] : (keywords.get('index') ?? undefined);
@@ -302,7 +308,7 @@ function deviceCall(
     case 'get_stream_from_external':
       return m.temp(m.newStream('?external stream', 0, true));
     case 'Event':
-      return m.temp(m.newEvent('?event', flag(m, args[0] ?? keywords.get('enable_timing'), node)));
+      return makeEvent(m, args[0] ?? keywords.get('enable_timing'), keywords, node);
     case 'current_stream':
       proveDevice(m, args[0] ?? keywords.get('device'));
       return m.current(device()).stream;

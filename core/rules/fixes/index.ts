@@ -5,6 +5,7 @@
 import type { Hazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import type { Instance, Report } from '../report.ts';
+import { borderFixes, captureJoins } from './captures.ts';
 import { collectiveFixes } from './collective.ts';
 import { hostFixes } from './host.ts';
 import { unjoinedFixes } from './join.ts';
@@ -54,6 +55,14 @@ function candidates(
       return removal(path, hazard.call, 'call of record_stream');
     case 'host':
       return hostFixes(path, hazard);
+    case 'capture-unjoined':
+      return captureJoins(path, hazard);
+    case 'capture-external-event':
+      return borderFixes(path, hazard);
+    case 'capture-illegal-sync':
+      return removal(path, hazard.sync, 'synchronization');
+    case 'capture-record-stream':
+      return removal(path, hazard.call, 'call of record_stream');
     case 'rerecorded':
       return rerecordedFixes(path, hazard);
     case 'late-record-stream':

@@ -143,8 +143,10 @@ test('captures: captured steps do not run', () => {
     'alloc x on s\ncapture g on s\ns: w x\nrecord e on s\nside waits e\nside: r x\nrecord f on side\ns waits f\nend g\n';
   expect(hazards(graph)).toEqual(nothing);
   expect(hazards(`${graph}main: r x`)).toEqual(nothing);
-  // A forked side stream without order inside the graph is not judged either.
-  expect(hazards('capture g on s\ns: w x\nrecord e on s\nside waits e\ns: w x\nside: r x\nend g')).toEqual(nothing);
+  // A forked side stream without order inside the graph is refused by CUDA, and accused of nothing else.
+  expect(hazards('capture g on s\ns: w x\nrecord e on s\nside waits e\ns: w x\nside: r x\nend g')).toEqual([
+    'unjoined capture: side forked 4, 6 not joined at 7',
+  ]);
 });
 
 test('captures: a replay does all of it on one stream', () => {

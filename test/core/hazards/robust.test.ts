@@ -86,7 +86,8 @@ test('unknown streams, events and blocks without evidence are in no hazard', () 
   for (let seed = 1; seed <= 300; seed++) {
     const program = soup(seed);
     for (const hazard of findHazards(program)) {
-      if ('block' in hazard && hazard.kind !== 'redundant-record-stream')
+      // A record_stream call is wrong by itself, whatever the memory.
+      if ('block' in hazard && !/record-stream$/.test(hazard.kind))
         expect(program.blocks[hazard.block]!.evidence, `seed ${seed}: ${hazard.kind}`).toBe(true);
       if (hazard.kind === 'order')
         for (const stream of [hazard.firstStream, hazard.secondStream])

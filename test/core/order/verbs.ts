@@ -192,6 +192,14 @@ export function describe(hazard: Hazard, { program, lines }: Told): string {
       return `rerecorded ${program.events[hazard.event]!.name}: ${at(hazard.lost)} lost by ${at(hazard.record)}, waited ${at(hazard.wait)}: ${hazard.settles.map(([a, b]) => `${at(a)}-${at(b)}`).join(' ')}`;
     case 'late-record-stream':
       return `late ${block} ${at(hazard.call)}: ${hazard.why}, ${program.blocks[hazard.unprotected]!.name} used ${at(hazard.use)}`;
+    case 'capture-unjoined':
+      return `unjoined capture: ${stream(hazard.stream)} forked ${at(hazard.fork)}, ${at(hazard.launch)} not joined at ${at(hazard.end)}`;
+    case 'capture-external-event':
+      return `event ${hazard.way} the capture: ${program.events[hazard.event]!.name} ${at(hazard.record)}, ${at(hazard.wait)}`;
+    case 'capture-illegal-sync':
+      return `sync in capture: ${at(hazard.sync)}`;
+    case 'capture-record-stream':
+      return `record_stream in capture: ${block} ${at(hazard.call)}`;
     case 'host':
       return `${hazard.conflict} ${block}: ${stream(hazard.firstStream)} ${at(hazard.first)}, host ${at(hazard.second)}`;
   }
