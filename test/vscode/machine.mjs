@@ -32,7 +32,9 @@ export function ready() {
 }
 
 export function chromium() {
-  return process.env.CHROMIUM ?? executable('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
+  const named = process.env.CHROMIUM;
+  if (named) return existsSync(named) ? named : undefined;
+  return executable('chromium', 'chromium-browser', 'google-chrome', 'google-chrome-stable');
 }
 
 /** What is missing, each with the command that brings it. Empty: the tests can run. */
