@@ -38,7 +38,7 @@ class HostThreads:
             thread.run = run
             try:
                 plain_start(thread)
-                thread._raceline_id = recording.declare_thread(thread.ident, thread.name)
+                thread._raceline_id = recording.declare_thread(thread.ident, thread.name, thread.native_id)
                 recording.step("fork", f',"child":{thread._raceline_id}')
             except BaseException:
                 thread.__dict__.pop("run", None)

@@ -21,6 +21,7 @@ class Recording:
         self._events = itertools.count()
         self._blocks = itertools.count()
         self._graphs = itertools.count()
+        self._thread_ids = itertools.count()
         self.main_thread = threading.get_ident()
         # The site to fall back on when no frame of the program is on the stack: autograd's own threads during a backward.
         self.fallback_site = None
@@ -93,10 +94,10 @@ class Recording:
             return self._lent
         return self.declare_thread(ident, known.name if known is not None else "native thread")
 
-    def declare_thread(self, ident, name):
+    def declare_thread(self, ident, name, tid=None):
         with self.file.lock:
-            got = self._thread_count = getattr(self, "_thread_count", -1) + 1
-            tid = threading.get_native_id() if ident == threading.get_ident() else ident
+            got = next(self._thread_ids)
+            tid = threading.get_native_id() if tid is None else tid
             self.file.append(f'{{"k":"thread","id":{got},"tid":{tid},"pid":{os.getpid()},"name":{self.file.string(name)}}}')
             self._threads[ident] = got
             return got

@@ -208,7 +208,7 @@ class Spans:
 
     def find(self, thread, time):
         """(step, stream), or None. A thread that the profiler names otherwise is told by the time alone."""
-        known = self._by_thread.get(thread & 0xFFFFFFFF) if isinstance(thread, int) else None
+        known = self._by_thread.get(abs(thread)) if isinstance(thread, int) else None
         if known is not None:
             return _step(*known, time)
         found = [step for step in (_step(*one, time) for one in self._all) if step is not None]

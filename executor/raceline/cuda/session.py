@@ -177,8 +177,10 @@ class Session:
 
     def new_spans(self, thread):
         spans = thread.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
-        # The profiler names a thread by this number where it has not seen it run an operator.
-        self.spans.setdefault(threading.get_ident() & 0xFFFFFFFF, spans)
+        # The profiler names a thread that it has not seen run an operator by the low half of its handle, as a signed
+        # number without its sign.
+        low = threading.get_ident() & 0xFFFFFFFF
+        self.spans.setdefault(low if low < 1 << 31 else (1 << 32) - low, spans)
         return spans
 
 
