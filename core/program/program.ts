@@ -47,6 +47,8 @@ export interface StreamEntry {
 
 export interface EventEntry {
   readonly name: string;
+  /** `elapsed_time` reads it: recording it has a purpose without any wait. */
+  readonly timed?: boolean;
   readonly unknown?: boolean;
 }
 

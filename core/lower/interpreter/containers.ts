@@ -14,6 +14,7 @@ import {
   keyOf,
   ListV,
   NativeV,
+  type Obj,
   partOrigin,
   SequenceV,
   SetV,
@@ -121,10 +122,10 @@ function memo(m: Machine, owner: ListV | TupleV, index: Value, _origin: string):
   return made;
 }
 
-/** Different unknown indices are different elements: the first index met takes the first one, and so on. */
+/** An unknown index is one of the elements: the first such index met takes the first one. */
 function elementByIdentity(m: Machine, owner: ListV | TupleV | DictV, items: readonly Value[], index: Value): Value {
   if (index instanceof Unknown && index.computed && items.length > 1 && items.some(isObj))
-    return m.deriveUnknown(`e:${owner.id}:${keyOf(index)}`, 'item');
+    return someElement(m, owner, items, index);
   const key = `e:${owner.id}`;
   let order = m.indexOrder.get(key);
   if (!order) {
@@ -137,7 +138,17 @@ function elementByIdentity(m: Machine, owner: ListV | TupleV | DictV, items: rea
     place = order.size;
     order.set(name, place);
   }
+  // How several unknown places lie to each other is not known.
+  if (place > 0 && items.length > 1 && isObj(items[0])) return someElement(m, owner, items, index);
   return items[place % items.length]!;
+}
+
+/** One of the elements, nobody knows which; the same index gives the same. */
+function someElement(m: Machine, owner: Obj, items: readonly Value[], index: Value): Unknown {
+  const element = m.deriveUnknown(`e:${owner.id}:${keyOf(index)}`, 'item');
+  const sample = items[0];
+  if (sample instanceof TensorV) element.device.unite(sample.storage.device);
+  return element;
 }
 
 export function maybeItem(dict: DictV, index: Value): Value {

@@ -76,8 +76,6 @@ export class Machine {
   /** What leaving `with stream:` by hand undoes. */
   readonly streamEntries: (() => void)[] = [];
   readonly recordedEvents = new Set<number>();
-  /** Events that a timer reads. */
-  readonly timedEvents = new Set<number>();
   /** Which element of a known container each unknown index took. */
   readonly exitStacks = new Map<Value, (() => void)[]>();
   readonly groupStreams = new Map<string, StreamV>();

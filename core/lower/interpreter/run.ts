@@ -34,7 +34,7 @@ export function runModuleEntry(m: Machine, syntax: Module): void {
 
 /** Everything done so far is over: what follows happens at some later time. */
 export function barrier(m: Machine): void {
-  const devices = new Set(m.builder.streams.map((stream) => stream.device));
+  const devices = new Set([m.device, ...m.builder.streams.map((stream) => stream.device)]);
   for (const device of devices) m.hostWaitDevice(device, true);
 }
 

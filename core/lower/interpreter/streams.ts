@@ -159,7 +159,7 @@ export function eventMethod(
     case 'query':
       return pollResult(m, { kind: 'event', event: self.event });
     case 'elapsed_time': {
-      for (const event of [self, eventOf(m, args[0])]) if (event) m.timedEvents.add(event.event);
+      for (const event of [self, eventOf(m, args[0])]) if (event) m.builder.events[event.event]!.timed = true;
       const value = new Unknown('elapsed_time', 'result');
       value.plain = true;
       return value;
