@@ -54,7 +54,7 @@ def _libraries():
 
 
 def _only_launches():
-    """Tell CUPTI to record only the calls that start device work: the others cost as much and are not looked at."""
+    """Tell CUPTI to record only the calls that start device work: the others are not looked at and make the profile half as long again."""
     cupti, _ = _libraries()
     if cupti is None or not hasattr(cupti, "cuptiActivityEnableRuntimeApi"):  # before CUDA 12
         return
