@@ -2,6 +2,7 @@
 import { readFileSync, writeFileSync } from 'node:fs';
 import type { CheckResult, SourceFile } from '../core/checkSource.ts';
 import { fixAll } from '../core/fixAll.ts';
+import { RelevantFiles } from '../core/relevantFiles.ts';
 import type { Finding } from '../core/rules/finding.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { loadChecker } from './checker.ts';
@@ -15,7 +16,9 @@ export async function check(args: readonly string[]): Promise<number> {
   const format = choice(given, '--format', ['text', 'json', 'github'], 'text');
   if (!given.rest.length) throw new UsageError('check needs a file or a folder');
   const started = performance.now();
-  const { files, problems } = readSourceFiles(given.rest);
+  const read = readSourceFiles(given.rest);
+  const problems = read.problems;
+  const files = relevant(read.files);
   const checker = await loadChecker();
   const select = given.values.get('--select')?.split(',').filter(Boolean);
   const selected = (finding: Finding) => !select || select.includes(finding.code);
@@ -36,12 +39,19 @@ export async function check(args: readonly string[]): Promise<number> {
   } else result = checker.check(files, { fixes: format === 'json' });
   const all = { findings: result.findings.filter(selected), problems: [...problems, ...result.problems] };
   const milliseconds = Math.round(performance.now() - started);
-  if (format === 'json') console.log(JSON.stringify(toJson(all, files.length, milliseconds)));
+  if (format === 'json') console.log(JSON.stringify(toJson(all, read.files.length, milliseconds)));
   else if (format === 'github') for (const finding of all.findings) console.log(annotation(finding));
-  else if (!given.flags.has('--diff')) printText(all, current, { files: files.length, milliseconds, fixed });
+  else if (!given.flags.has('--diff')) printText(all, current, { files: read.files.length, milliseconds, fixed });
   if (format !== 'json')
     for (const problem of all.problems) console.error(`${displayPath(problem.file)}: ${problem.message}`);
   return all.findings.length ? 1 : 0;
+}
+
+/** What has nothing to do with streams is not entered by the analysis, so it is not parsed either; as in the server. */
+function relevant(files: readonly SourceFile[]): SourceFile[] {
+  const all = new RelevantFiles();
+  for (const { file, text } of files) all.set(file, text);
+  return all.select(new Set());
 }
 
 /** A byte order mark or an encoding that the text does not show stays as it was; a file changed meanwhile is left alone. */
