@@ -308,3 +308,30 @@ def total(host):
     with torch.cuda.stream(side): x = host.cuda(non_blocking=True); side_done = side.record_event()
     torch.cuda.current_stream().wait_event(side_done)
     y = x * 2; return y.sum().item()
+
+#- case: the event is recorded, and nobody waits for it
+def pipeline(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+        #   ~ `x` is written here, on `copy`
+        ready.record(copy)
+    with torch.cuda.stream(compute):
+        y = x + 1
+        #   ^ missing-wait: `x` is read on `compute` by `add` before the `copy` on `copy` is done: no wait of
+        # | `compute` for `copy` lies between
+    torch.cuda.synchronize()
+    return y
+#- fixed
+def pipeline(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+        ready.record(copy)
+    compute.wait_event(ready)
+    with torch.cuda.stream(compute):
+        y = x + 1
+    torch.cuda.synchronize()
+    return y

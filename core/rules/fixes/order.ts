@@ -4,7 +4,7 @@
  * the stream context that must wait, before the `with`.
  */
 import type { LoweredPath } from '../../lower/lowered.ts';
-import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
+import type { EventId, SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import { type Instance, originOf } from '../report.ts';
 import { isBefore } from '../rule.ts';
 import { loopVariables } from './blocks.ts';
@@ -13,6 +13,7 @@ import {
   type Candidate,
   currentStream,
   eventNameFor,
+  expressionsAt,
   freshName,
   isNamedAt,
   put,
@@ -73,10 +74,12 @@ export function orderFixes(path: LoweredPath, needs: readonly Need[], places: re
   if (!need) return [];
   const byEvent: EventCandidate[] = [];
   const byStream: Candidate[] = [];
+  const byRecorded: Candidate[] = [];
   for (const place of places) {
     const inner = spotAt(path, place, need.second, 'before');
     for (const spot of inner ? waitSpots(inner) : []) {
       const isOutside = spot !== inner;
+      byRecorded.push(...recordedEvent(path, needs, spot, isOutside));
       byEvent.push(...eventPair(path, needs, spot, isOutside));
       byStream.push(...waitStream(needs, spot, isOutside), ...waitForAll(needs, spot, isOutside));
     }
@@ -84,7 +87,8 @@ export function orderFixes(path: LoweredPath, needs: readonly Need[], places: re
   // Without a name for the producer the idiom is `side.wait_stream(torch.cuda.current_stream())`.
   const fork = byStream[0]?.title.includes('for the current stream');
   // An event that is carried to the next turn takes three lines in three places.
-  return fork || byEvent[0]?.carried ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
+  const made = fork || byEvent[0]?.carried ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
+  return [...byRecorded, ...made];
 }
 
 /** The consumer at a place: its name, or, next to its own work, the current stream. */
@@ -106,6 +110,28 @@ function waitStream(needs: readonly Need[], spot: Spot, isOutside: boolean): Can
       edits: withImports(spot, edits),
     },
   ];
+}
+
+/** An event that was recorded behind the work already, and that nobody waits for where it matters. */
+function recordedEvent(path: LoweredPath, needs: readonly Need[], spot: Spot, isOutside: boolean): Candidate[] {
+  const [need, more] = needs;
+  const consumer = need && consumerAt(spot, need.consumer, isOutside);
+  if (!need || more || !consumer) return [];
+  const { steps } = path.program;
+  const latest = new Set<EventId>();
+  for (let i = need.second - 1; i > need.first; i--) {
+    const step = steps[i]!;
+    // A wait is bound to the latest record.
+    if (step.kind !== 'record' || latest.has(step.event)) continue;
+    latest.add(step.event);
+    const [event] = step.stream === need.producer ? expressionsAt(spot, { kind: 'event', event: step.event }) : [];
+    const edits = event ? putBefore(spot, need.first, [`${consumer}.wait_event(${event})`]) : [];
+    if (edits.length)
+      return [
+        { title: `Make ${spoken(consumer)} wait for \`${event}\` (wait_event)`, edits: withImports(spot, edits) },
+      ];
+  }
+  return [];
 }
 
 /** Streams that a loop takes from a container: the consumer waits for each of them. */
