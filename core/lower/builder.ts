@@ -47,6 +47,7 @@ export class ProgramBuilder {
   #entryAt = 0;
   readonly #steps: Step[] = [];
   #graphs = 0;
+  readonly #blind: number[] = [];
   thread: ThreadId = 0;
 
   /** Steps so far, without the prologue. */
@@ -72,6 +73,11 @@ export class ProgramBuilder {
   newThread(name: string): ThreadId {
     this.threads.push({ name });
     return this.threads.length - 1;
+  }
+
+  /** Code runs here that nobody sees. */
+  unseen(): void {
+    if (this.#blind.at(-1) !== this.#steps.length) this.#blind.push(this.#steps.length);
   }
 
   newGraph(): GraphId {
@@ -139,6 +145,7 @@ export class ProgramBuilder {
         ...this.#lateAtEntry,
         ...this.#steps.slice(this.#entryAt),
       ],
+      ...(this.#blind.length ? { blind: this.#blind.map((index) => this.placed(index)) } : {}),
     };
   }
 }

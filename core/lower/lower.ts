@@ -195,7 +195,8 @@ function lowerEntry(
       start(m);
     } catch (error) {
       if (error instanceof OutOfBudget) truncated = true;
-      else if (!(error instanceof Raised)) throw error;
+      else if (error instanceof Raised) m.cutShort();
+      else throw error;
     }
     budget -= allowance - Math.max(0, m.budgetLeft);
     for (const place of m.touched) dependsOn.add(place);

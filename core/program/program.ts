@@ -29,6 +29,11 @@ export interface StreamProgram {
   readonly origins: readonly Origin[];
   /** Host order. With several host threads: the order in which their calls were issued. */
   readonly steps: readonly Step[];
+  /**
+   * Ascending: before these steps code ran that the program does not show. What it launched, and when the host took a
+   * time, is not known there. Source only.
+   */
+  readonly blind?: readonly StepIndex[];
 }
 
 export interface StreamEntry {
@@ -49,6 +54,8 @@ export interface EventEntry {
   readonly name: string;
   /** `elapsed_time` reads it: recording it has a purpose without any wait. */
   readonly timed?: boolean;
+  /** All that is ever done with the event is in this program: nobody else can wait for it, or ask it. Source only. */
+  readonly followed?: boolean;
   readonly unknown?: boolean;
 }
 

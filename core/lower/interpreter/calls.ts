@@ -177,6 +177,7 @@ export function tensorsIn(m: Machine, values: Iterable<Value>, depth = 0): Tenso
 
 /** A callee that nobody here knows. */
 export function unknownCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+  m.builder.unseen();
   const values = [...args, ...keywords.values()];
   const result = new Unknown(name, 'result');
   m.temp(result);

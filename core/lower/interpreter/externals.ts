@@ -8,7 +8,6 @@ import { isBlocking, isComputing, isInPlace, isOverwriting, isSplitting, isViewi
 import {
   DeviceClass,
   DeviceV,
-  ExceptionV,
   ListV,
   NativeV,
   type StreamV,
@@ -20,7 +19,7 @@ import {
 } from '../values.ts';
 import { runBackwardFunction, applyFunction } from './autograd.ts';
 import { builtinCall, isBuiltin } from './builtins.ts';
-import { call, callMethod, type Keywords, tensorsIn, unknownCall } from './calls.ts';
+import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { collective } from './collectives.ts';
 import { plainContext } from './contexts.ts';
 import { makeTensor } from './factories.ts';
@@ -47,6 +46,8 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
   if (!path.includes('.') && isBuiltin(path)) return builtinCall(m, path, args, keywords, node);
   // A decorator call: `@triton.autotune(…)`.
   if (/^triton\.(jit|autotune|heuristics)$/.test(path)) return external('triton.jit');
+  // Also a clock: what stands between two timings has its purpose there.
+  m.builder.unseen();
   const known = libraryCall(m, path, args, keywords, node);
   if (known !== undefined) return known;
   return unknownCall(m, path, args, keywords);
@@ -61,7 +62,7 @@ function deviceModule(path: string): string | undefined {
 /** An external event orders the world outside of a capture with the graph's replays: nothing that is followed here. */
 function makeEvent(m: Machine, timing: Value | undefined, keywords: Keywords, node: Node): Value {
   const external = flag(m, keywords.get('external'), node);
-  return m.temp(m.newEvent('?event', flag(m, timing, node), external));
+  return m.temp(m.followEvent(m.newEvent('?event', flag(m, timing, node), external)));
 }
 
 export function torchCall(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
@@ -411,5 +412,3 @@ function deviceContext(m: Machine, value: Value): ContextV {
     }, [value]),
   );
 }
-
-export { callMethod, ExceptionV };

@@ -42,7 +42,8 @@ export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' |
 }
 
 /** The entry's own result goes to a caller that nobody knows. */
-export function escape(m: Machine, value: Value, how: 'return' | 'yield'): void {
+export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): void {
+  m.loseEvents(value);
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     const selection = m.current(m.deviceIndexOf(storage.device));

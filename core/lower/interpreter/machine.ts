@@ -119,7 +119,10 @@ export class Machine {
 
   spend(amount = 1): void {
     this.#budget -= amount;
-    if (this.#budget < 0) throw new OutOfBudget();
+    if (this.#budget < 0) {
+      this.cutShort();
+      throw new OutOfBudget();
+    }
   }
 
   get budgetLeft(): number {
@@ -296,6 +299,43 @@ export class Machine {
     // One of module code that runs by demand: another function may have recorded it since.
     if (this.before > 0 && recordsEvents(this.frame.module.syntax.text)) unknown = true;
     return new EventV(this.builder.event(name, unknown), timing);
+  }
+
+  readonly #followed = new Set<EventV>();
+
+  /** Until something that is not followed gets hold of it, all that is done with the event is seen. */
+  followEvent(event: EventV): EventV {
+    this.#followed.add(event);
+    return event;
+  }
+
+  /** Events that can be reached from the value may be waited for, or asked, by code that is not seen. */
+  loseEvents(value: Value | undefined): void {
+    if (this.#followed.size === 0) return;
+    const seen = new Set<Obj>();
+    const visit = (reached: Value | undefined): void => {
+      if (!(reached instanceof Obj) || seen.has(reached)) return;
+      seen.add(reached);
+      if (reached instanceof EventV) this.#followed.delete(reached);
+      else reached.children(visit);
+    };
+    visit(value);
+  }
+
+  /** The path ends before its code does: what would have come is not known. */
+  cutShort(): void {
+    this.#followed.clear();
+  }
+
+  /** What others can still reach when the path ends. */
+  #loseReachableEvents(): void {
+    for (const module of this.modules.values()) for (const value of module.scope.vars.values()) this.loseEvents(value);
+    for (const value of this.roots) this.loseEvents(value);
+    this.loseEvents(this.consumer);
+    for (const values of [this.unknownGlobals, this.derived, this.caches])
+      for (const value of values.values()) this.loseEvents(value);
+    for (const value of this.callbacks) this.loseEvents(value);
+    for (const { event } of this.#followed) this.builder.events[event]!.followed = true;
   }
 
   // ---- memory
@@ -476,6 +516,7 @@ export class Machine {
   /** An unknown callee gets hold of it: what it may keep is never released here. */
   keep(value: Value | undefined, depth = 0): void {
     if (!isObj(value) || depth > 4) return;
+    if (depth === 0) this.loseEvents(value);
     if (value instanceof TensorV) value.storage.kept = true;
     else if (value instanceof Unknown) {
       if (value.tensor) value.tensor.storage.kept = true;
@@ -570,6 +611,7 @@ export class Machine {
 
   finish(): LoweredPath {
     const placed = (index: number): number => this.builder.placed(index);
+    this.#loseReachableEvents();
     const unnamed = (name: string): string => (name.startsWith('?') ? name.slice(1) : name);
     for (const entry of [...this.builder.blocks, ...this.builder.streams, ...this.builder.events])
       entry.name = unnamed(entry.name);

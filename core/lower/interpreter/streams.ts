@@ -112,7 +112,7 @@ export function streamMethod(
       return null;
     }
     case 'record_event': {
-      const event = eventOf(m, args[0] ?? keywords.get('event')) ?? m.temp(m.newEvent('?event'));
+      const event = eventOf(m, args[0] ?? keywords.get('event')) ?? m.temp(m.followEvent(m.newEvent('?event')));
       recordOn(m, event, self);
       return event;
     }
@@ -157,6 +157,7 @@ export function eventMethod(
       if (foreignEvent(m, self)) m.hostWaitDevice(m.device, true);
       return null;
     case 'query':
+      m.loseEvents(self);
       return pollResult(m, { kind: 'event', event: self.event });
     case 'elapsed_time': {
       for (const event of [self, eventOf(m, args[0])]) if (event) m.builder.events[event.event]!.timed = true;
@@ -165,6 +166,7 @@ export function eventMethod(
       return value;
     }
   }
+  m.loseEvents(self);
   return new Unknown(name, 'result');
 }
 
