@@ -181,6 +181,7 @@ function lowerEntry(
   const queue: ReadonlySet<string>[] = [new Set()];
   let budget = limits.stepsPerEntry;
   let truncated = false;
+  let fault: string | undefined;
   while (queue.length > 0) {
     const most =
       paths.length > 0 && paths.every(isDull) ? Math.min(dullPaths, limits.pathsPerEntry) : limits.pathsPerEntry;
@@ -219,6 +220,7 @@ function lowerEntry(
     truncated,
     dependsOn: [...dependsOn],
     judges: [...judges],
+    ...(fault === undefined ? {} : { fault }),
     spent: limits.stepsPerEntry - budget,
   };
 }

@@ -12,6 +12,8 @@ export interface LoweredEntry {
   readonly paths: readonly LoweredPath[];
   /** Set when the budget of steps or paths ended before all of it was seen. */
   readonly truncated: boolean;
+  /** The analysis itself failed on a path, which ends there: a defect to report, not a property of the program. */
+  readonly fault?: string;
   /**
    * Files whose text the entry depends on, as `file` or, for one function or class of it, `file#start`. Absent: the
    * whole workspace.

@@ -43,7 +43,10 @@ export function yieldsIn(node: Expression): readonly Node[] {
   const found: Node[] = [];
   const visit = (value: unknown): void => {
     if (value === null || typeof value !== 'object') return;
-    if (Array.isArray(value)) return value.forEach(visit);
+    if (Array.isArray(value)) {
+      for (const item of value) visit(item);
+      return;
+    }
     const kind = (value as { kind?: string }).kind;
     if (kind === 'Lambda') return;
     for (const part of Object.values(value)) visit(part);

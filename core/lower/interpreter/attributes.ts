@@ -199,8 +199,10 @@ export function setAttribute(m: Machine, owner: Value, name: string, value: Valu
   } else if (target instanceof ClassV || target instanceof NativeV) {
     m.drop(target.attributes.get(name));
     target.attributes.set(name, value);
-  } else if (target instanceof FunctionV) (target.attributes ??= new Map()).set(name, value);
-  else if (target instanceof ExternalV || target === null || typeof target !== 'object') m.keep(value);
+  } else if (target instanceof FunctionV) {
+    target.attributes ??= new Map();
+    target.attributes.set(name, value);
+  } else if (target instanceof ExternalV || target === null || typeof target !== 'object') m.keep(value);
 }
 
 export function deleteAttribute(m: Machine, owner: Value, name: string): void {

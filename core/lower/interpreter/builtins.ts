@@ -1,7 +1,6 @@
 /** Python's built-in functions, as far as they move references or read values. */
 import type { Node } from '../../python/ast.ts';
 import {
-  BuiltinMethodV,
   ClassV,
   ContextV,
   DictV,
@@ -23,7 +22,6 @@ import {
   TupleV,
   Unknown,
   type Value,
-  PartialV,
   BoundMethodV,
 } from '../values.ts';
 import { getAttribute, setAttribute } from './attributes.ts';
@@ -514,5 +512,3 @@ function instanceOf(value: Value, type: Value): boolean | undefined {
         : undefined;
   return undefined;
 }
-
-export { BuiltinMethodV, PartialV };

@@ -309,7 +309,7 @@ function pairsOf(m: Machine, self: Unknown, name: string): Value {
     return key;
   });
   if (name === 'keys') return m.temp(new ListV(keys));
-  values.forEach((value, i) => self.items.set(`[o:${keys[i]!.id}]`, value));
+  for (const [i, value] of values.entries()) self.items.set(`[o:${keys[i]!.id}]`, value);
   return m.temp(new ListV(keys.map((key, i) => new TupleV([key, values[i]!]))));
 }
 

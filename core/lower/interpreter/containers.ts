@@ -306,9 +306,8 @@ export function containerMethod(
       );
     if (name === '_asdict' && self.fields) {
       const dict = m.temp(new DictV());
-      self.items.forEach((item, i) =>
-        dict.entries.set(keyOf(self.fields![i]!), { key: self.fields![i]!, value: item }),
-      );
+      for (const [i, item] of self.items.entries())
+        dict.entries.set(keyOf(self.fields[i]!), { key: self.fields[i]!, value: item });
       return dict;
     }
     if (name === 'index' || name === 'count') return plain('count');

@@ -6,7 +6,6 @@ import {
   DictV,
   EventV,
   ExternalV,
-  FunctionV,
   isObj,
   keyOf,
   ListV,
@@ -454,7 +453,7 @@ function sameValue(left: Value, right: Value): boolean | undefined {
   if (left instanceof ExternalV && right instanceof ExternalV) return left.path === right.path;
   if (left instanceof ExternalV || right instanceof ExternalV) return undefined;
   if (isObj(left) !== isObj(right)) return false;
-  if (isObj(left)) return left instanceof FunctionV ? false : false;
+  if (isObj(left)) return false;
   return typeof left === typeof right || (typeof left !== 'string' && typeof right !== 'string')
     ? Number(left) === Number(right) && typeof left !== 'string'
     : false;

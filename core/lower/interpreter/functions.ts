@@ -9,7 +9,6 @@ import {
   FunctionV,
   KernelV,
   keyOf,
-  ModuleV,
   PropertyV,
   Scope,
   StaticMethodV,
@@ -22,7 +21,7 @@ import { call } from './calls.ts';
 import { ev } from './expressions.ts';
 import { type Frame, GeneratorV, Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { escape, handOver } from './handover.ts';
+import { leaveEntry, handOver } from './handover.ts';
 import { type Completion, execBlock } from './statements.ts';
 
 const deepest = 24;
@@ -203,7 +202,7 @@ export function callFunction(
     if (frame.returnedAt) frame.node = frame.returnedAt;
     if (entry) {
       // The return itself is where the result leaves.
-      escape(m, value, 'return');
+      leaveEntry(m, value, 'return');
       m.roots.push(value);
     } else handOver(m, frame, value, 'return');
     caller.temps.push(...asTemps(value));
@@ -301,5 +300,3 @@ export function resumeGenerator(m: Machine, generator: GeneratorV, sent: Value):
 export function isTensorLike(value: Value): boolean {
   return value instanceof TensorV || (value instanceof Unknown && value.tensor !== undefined);
 }
-
-export { ModuleV };

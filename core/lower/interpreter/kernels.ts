@@ -82,7 +82,7 @@ export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[]
         (written.has(name) ? writes : reads).push(tensor);
       }
   };
-  args.forEach((value, i) => take(names[i] ?? '', value));
+  for (const [i, value] of args.entries()) take(names[i] ?? '', value);
   for (const [name, value] of keywords) take(name, value);
   if (reads.length + writes.length > 0) operate(m, kernel.node.name, reads, writes, false);
   return null;

@@ -2,7 +2,6 @@
 import type { Node } from '../../python/ast.ts';
 import {
   ClassV,
-  ContextV,
   DictV,
   InstanceV,
   isObj,
@@ -11,7 +10,6 @@ import {
   ListV,
   NativeV,
   PartialV,
-  SequenceV,
   TensorV,
   ThreadV,
   TupleV,
@@ -21,7 +19,7 @@ import {
 import { emptyContainer } from './builtins.ts';
 import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
 import { enterContext, plainContext } from './contexts.ts';
-import { iterate, itemsOf } from './iteration.ts';
+import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { resolved } from './truth.ts';
@@ -327,5 +325,3 @@ export function exitStackMethod(
   }
   return undefined;
 }
-
-export { ContextV, iterate, SequenceV };

@@ -1,5 +1,5 @@
 /** `DataLoader`: batches on the host, pinned where asked for, fresh each turn. */
-import { ListV, NativeV, TupleV, type Value } from '../values.ts';
+import { NativeV, TupleV, type Value } from '../values.ts';
 import type { Keywords } from './calls.ts';
 import type { Machine } from './machine.ts';
 import { flag } from './tensors.ts';
@@ -19,5 +19,3 @@ export function loaderBatch(m: Machine, loader: NativeV): Value {
   const second = m.hostTensor('?batch', memory);
   return m.temp(new TupleV([first, second]));
 }
-
-export { ListV };

@@ -18,7 +18,7 @@ import {
 } from '../values.ts';
 import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { lookup, moduleLike } from './classes.ts';
-import { iterate, itemsOf } from './iteration.ts';
+import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
@@ -198,9 +198,8 @@ export function moduleMethod(
       return m.temp(new ListV(tensorsOfModule(self).map((tensor, i) => new TupleV([`parameter ${i}`, tensor]))));
     case 'state_dict': {
       const dict = m.temp(new DictV());
-      tensorsOfModule(self).forEach((tensor, i) =>
-        dict.entries.set(keyOf(`parameter ${i}`), { key: `parameter ${i}`, value: tensor }),
-      );
+      for (const [i, tensor] of tensorsOfModule(self).entries())
+        dict.entries.set(keyOf(`parameter ${i}`), { key: `parameter ${i}`, value: tensor });
       if (dict.entries.size === 0) dict.open = true;
       return dict;
     }
@@ -310,5 +309,3 @@ export function nativeMethod(
   }
   return unknownCall(m, `${self.path}.${name}`, args, keywords);
 }
-
-export { iterate };

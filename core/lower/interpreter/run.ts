@@ -17,7 +17,7 @@ import { instantiate, lookup } from './classes.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator, unknownParameter } from './functions.ts';
 import { fillState } from './fill.ts';
-import { escape, storagesIn } from './handover.ts';
+import { leaveEntry, storagesIn } from './handover.ts';
 import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { execBlock } from './statements.ts';
@@ -155,7 +155,7 @@ function leave(m: Machine, result: Value): void {
     m.consumer = item;
     m.stack[0]!.temps = [];
     m.collect('scope');
-    escape(m, item, 'yield');
+    leaveEntry(m, item, 'yield');
     useByCaller(m, item);
     m.emit({ kind: 'outside', stream: m.current().stream.stream });
     m.stack.pop();

@@ -114,10 +114,10 @@ function* execStatement(m: Machine, statement: Statement): Running {
       runImportFrom(m, statement);
       break;
     case 'Global':
-      for (const name of statement.names) (frame.scope.globalNames ??= new Set()).add(name);
+      frame.scope.globalNames = new Set([...(frame.scope.globalNames ?? []), ...statement.names]);
       break;
     case 'Nonlocal':
-      for (const name of statement.names) (frame.scope.nonlocalNames ??= new Set()).add(name);
+      frame.scope.nonlocalNames = new Set([...(frame.scope.nonlocalNames ?? []), ...statement.names]);
       break;
     case 'Break':
       return 'break';

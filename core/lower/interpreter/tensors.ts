@@ -97,7 +97,8 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
     case 'is_sparse':
     case '_version': {
       const value = plain(name);
-      (self.attributes ??= new Map()).set(name, value);
+      self.attributes ??= new Map();
+      self.attributes.set(name, value);
       return value;
     }
     case 'data':

@@ -59,7 +59,6 @@ export function condition(m: Machine, test: Expression, options: TestOptions): b
         return truth(m, compareValues(m, operator, left, right, test), test, options);
       }
       break;
-    case 'NamedExpr':
     default:
       break;
   }
