@@ -197,7 +197,12 @@ function lowerEntry(
     } catch (error) {
       if (error instanceof OutOfBudget) truncated = true;
       else if (error instanceof Raised) m.cutShort();
-      else throw error;
+      else {
+        // A fault of the analysis ends this path; the other entries do not suffer from it.
+        truncated = true;
+        m.cutShort();
+        fault ??= error instanceof Error ? error.message : String(error);
+      }
     }
     budget -= allowance - Math.max(0, m.budgetLeft);
     for (const place of m.touched) dependsOn.add(place);
