@@ -18,7 +18,7 @@ export function judgeTrace(trace: Trace): TraceHazard[] {
   const groups = new Map<string, Group>();
   for (const hazard of examine(program).hazards) {
     // One run cannot tell that a call changes nothing on every execution: that is advice for source.
-    if (hazard.kind === 'redundant-record-stream') continue;
+    if (hazard.kind === 'redundant-record-stream' || hazard.kind === 'redundant-sync') continue;
     if (hazard.kind === 'lifetime' && run.heldBackUnseen(hazard)) continue;
     const words = wordHazard(hazard, program);
     if (!words) continue;
@@ -165,6 +165,10 @@ class MeasuredRun {
         return [hazard.begin, hazard.sync];
       case 'capture-record-stream':
         return [hazard.begin, hazard.call];
+      case 'redundant-sync':
+        return [hazard.earlier ?? -1, hazard.wait];
+      case 'unused-event':
+        return [-1, hazard.record];
       case 'rerecorded':
         return [hazard.lost, hazard.record];
     }

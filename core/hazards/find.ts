@@ -14,8 +14,10 @@ import type { Hazard } from './hazard.ts';
 import { findLateRecordStreams } from './late.ts';
 import { Lifetimes } from './lifetime.ts';
 import { Places } from './places.ts';
+import { RedundantWaits } from './redundant-waits.ts';
 import { findRerecordedEvents } from './rerecorded.ts';
 import { findReversedWaits } from './reversed.ts';
+import { findUnusedEvents } from './unused-events.ts';
 import { Waits } from './waits.ts';
 
 export interface Examination {
@@ -40,6 +42,7 @@ class Examiner {
   readonly #captures: Captures;
   readonly #places: Places;
   readonly #waits: Waits;
+  readonly #redundant: RedundantWaits;
   readonly #lifetimes: Lifetimes;
   readonly #conflicts: Conflicts;
 
@@ -58,6 +61,7 @@ class Examiner {
     this.#captures = new Captures(program.streams.length, program.events.length);
     this.#places = new Places(program);
     this.#waits = new Waits(program, this.#clocks, this.#places);
+    this.#redundant = new RedundantWaits(program, this.#clocks, this.#places);
     this.#lifetimes = new Lifetimes(program, this.#clocks, this.#places);
     this.#conflicts = new Conflicts(program, this.#clocks, this.#places, this.#waits, this.#lifetimes);
   }
@@ -72,9 +76,10 @@ class Examiner {
     const late = findLateRecordStreams(this.#program, this.#places, lifetime);
     const captures = findCaptureFaults(this.#program, this.#places);
     const wrongCalls = [...captures.filter((fault) => fault.kind === 'capture-record-stream'), ...late];
+    const unrecorded = this.#waits.unrecorded();
     const hazards: Hazard[] = [
       ...missing,
-      ...this.#waits.unrecorded(),
+      ...unrecorded,
       ...reversed,
       ...rerecorded,
       ...late.filter(
@@ -82,6 +87,10 @@ class Examiner {
           !captures.some((fault) => fault.kind === 'capture-record-stream' && this.#sameStatement(fault.call, call)),
       ),
       ...captures,
+      ...this.#redundant
+        .finish()
+        .filter(({ wait }) => ![...unrecorded, ...reversed].some((other) => this.#sameStatement(other.wait, wait))),
+      ...findUnusedEvents(this.#program, this.#places, missing),
       ...redundant.filter(({ call }) => !wrongCalls.some((other) => this.#sameStatement(other.call, call))),
     ];
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
@@ -108,16 +117,19 @@ class Examiner {
         if (this.#captures.capturing(step.stream)) break;
         this.#clocks.record(step.event, step.stream, step.thread, i);
         this.#waits.recorded(step.event, step.stream);
+        this.#redundant.recorded(step.event, step.stream);
         break;
       case 'wait':
         // Inside a capture a wait is an edge of the graph, and makes its stream a part of it.
         if (this.#captures.isCaptured(step.event)) this.#captures.forks(step.event, step.stream);
         else if (!this.#captures.capturing(step.stream)) {
           this.#waits.streamWaits(step.stream, step.event, i, !step.implicit);
+          if (!step.implicit) this.#redundant.streamWaits(step.stream, step.event, step.thread, i);
           this.#clocks.wait(step.stream, step.event, step.thread, i);
         }
         break;
       case 'hostWait':
+        if (!step.implicit) this.#redundant.hostWaits(step.thread, step.on, i);
         this.#hostWait(i, step.thread, step.on, !step.implicit);
         break;
       case 'poll':
@@ -129,6 +141,7 @@ class Examiner {
         break;
       case 'allocate':
         this.#conflicts.forget(step.block);
+        this.#redundant.worked(step.stream, i);
         this.#lifetimes.allocated(step.block, step.stream, step.thread, i, this.#captures.capturing(step.stream));
         break;
       case 'release':
@@ -156,6 +169,7 @@ class Examiner {
         this.#conflicts.escaped(i, step.block, step.stream, step.thread);
         break;
       case 'outside':
+        this.#redundant.unseen(i);
         this.#lifetimes.outside(step.stream, step.thread, i);
         break;
     }
@@ -164,6 +178,7 @@ class Examiner {
   #run(i: StepIndex, stream: StreamId, thread: ThreadId, accesses: readonly Access[]): void {
     this.#clocks.issue(stream, thread, i);
     this.#waits.launched(stream, i);
+    this.#redundant.worked(stream, i);
     this.#conflicts.launched(i, stream, thread, accesses);
   }
 
@@ -207,7 +222,10 @@ function shownAt(hazard: Hazard): StepIndex {
       return hazard.escape;
     case 'unrecorded':
     case 'reversed':
+    case 'redundant-sync':
       return hazard.wait;
+    case 'unused-event':
+      return hazard.record;
     case 'redundant-record-stream':
     case 'late-record-stream':
     case 'capture-record-stream':

@@ -14,7 +14,9 @@ export type Hazard =
   | HostHazard
   | RerecordedEvent
   | LateRecordStream
-  | CaptureFault;
+  | CaptureFault
+  | RedundantSync
+  | UnusedEvent;
 
 /** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
 export interface OrderHazard {
@@ -174,4 +176,21 @@ export interface CaptureRecordStream {
   readonly begin: StepIndex;
   readonly call: StepIndex;
   readonly block: BlockId;
+}
+
+/** A wait, by a stream or the host, for what it comes after already. */
+export interface RedundantSync {
+  readonly kind: 'redundant-sync';
+  readonly wait: StepIndex;
+  /** `same-stream`: a stream waits for itself; `ordered`: an earlier wait covers all of it. */
+  readonly why: 'same-stream' | 'ordered';
+  /** The wait that covers it. */
+  readonly earlier?: StepIndex;
+}
+
+/** An event is recorded, and nothing ever waits for it, asks it or times with it. */
+export interface UnusedEvent {
+  readonly kind: 'unused-event';
+  readonly event: EventId;
+  readonly record: StepIndex;
 }

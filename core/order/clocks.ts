@@ -136,6 +136,49 @@ export class Clocks {
     return this.#stamps[(this.#streams + thread) * this.#streams + of]! > step;
   }
 
+  /**
+   * Whether `stream` comes after all that the latest record of `event` stands for. `done` tells of a stream the last
+   * step that counts: records and waits later than that are no work.
+   */
+  streamCovers(stream: StreamId, event: EventId, done: (of: StreamId) => StepIndex): boolean {
+    return this.#covers(stream, this.#eventRow[event]!, done);
+  }
+
+  hostCovers(thread: ThreadId, event: EventId, done: (of: StreamId) => StepIndex): boolean {
+    return this.#covers(this.#streams + thread, this.#eventRow[event]!, done);
+  }
+
+  hostCoversStream(thread: ThreadId, stream: StreamId, done: (of: StreamId) => StepIndex): boolean {
+    return this.#covers(this.#streams + thread, stream, done);
+  }
+
+  #covers(row: number, source: number, done: (of: StreamId) => StepIndex): boolean {
+    if (source < 0) return false;
+    const n = this.#streams;
+    for (let s = 0; s < n; s++) {
+      if (s === row) continue;
+      const wanted = this.#stamps[source * n + s]!;
+      const known = this.#stamps[row * n + s]!;
+      if (wanted > known && known <= done(s)) return false;
+    }
+    return true;
+  }
+
+  /** The waits through which `stream` came after `of`, the last one first. */
+  waitsOfStream(stream: StreamId, of: StreamId): StepIndex[] {
+    return this.#waitsOf(this.#chains[stream * this.#streams + of]!);
+  }
+
+  waitsOfHost(thread: ThreadId, of: StreamId): StepIndex[] {
+    return this.#waitsOf(this.#chains[(this.#streams + thread) * this.#streams + of]!);
+  }
+
+  #waitsOf(start: number): StepIndex[] {
+    const waits: StepIndex[] = [];
+    for (let chain = start; chain !== 0; chain = this.#chainParent[chain]!) waits.push(this.#chainWait[chain]!);
+    return waits;
+  }
+
   /** The last wait through which `stream` came after `of`, -1 for none. */
   lastWaitOfStream(stream: StreamId, of: StreamId): StepIndex {
     const chain = this.#chains[stream * this.#streams + of]!;

@@ -15,9 +15,11 @@ import { missingRecordStream } from './missing-record-stream.ts';
 import { missingWait } from './missing-wait.ts';
 import { pinnedOverwrittenInFlight } from './pinned-overwritten-in-flight.ts';
 import { redundantRecordStream } from './redundant-record-stream.ts';
+import { redundantSync } from './redundant-sync.ts';
 import { reversedWait } from './reversed-wait.ts';
 import { capitalized, type Names, programNames, type Rule, type Words } from './rule.ts';
 import { unjoinedOutput } from './unjoined-output.ts';
+import { unusedEvent } from './unused-event.ts';
 import { writeAfterRead } from './write-after-read.ts';
 
 export const rules: readonly Rule[] = [
@@ -38,6 +40,8 @@ export const rules: readonly Rule[] = [
   captureExternalEvent,
   captureIllegalSync,
   captureRecordStream,
+  redundantSync,
+  unusedEvent,
 ];
 
 export interface WordedHazard extends Words {

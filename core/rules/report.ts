@@ -63,7 +63,12 @@ export function report(entries: readonly ExaminedEntry[]): Report[] {
 }
 
 /** To call something useless it must be so on every execution, whoever called. */
-const advice: ReadonlySet<string> = new Set(['redundant-record-stream', 'reversed-wait']);
+const advice: ReadonlySet<string> = new Set([
+  'redundant-record-stream',
+  'redundant-sync',
+  'reversed-wait',
+  'unused-event',
+]);
 
 function holdsAlways(found: Report, entries: readonly ExaminedEntry[]): boolean {
   const holding = new Set(found.instances.map(({ path }) => path));

@@ -28,6 +28,8 @@ const demanded: ReadonlySet<string> = new Set([
   'capture-external-event',
   'capture-illegal-sync',
   'capture-record-stream',
+  'redundant-sync',
+  'unused-event',
 ]);
 
 /** Advice that may be given anywhere. */

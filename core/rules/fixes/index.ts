@@ -63,6 +63,10 @@ function candidates(
       return removal(path, hazard.sync, 'synchronization');
     case 'capture-record-stream':
       return removal(path, hazard.call, 'call of record_stream');
+    case 'redundant-sync':
+      return removal(path, hazard.wait, 'wait');
+    case 'unused-event':
+      return removal(path, hazard.record, 'record');
     case 'rerecorded':
       return rerecordedFixes(path, hazard);
     case 'late-record-stream':

@@ -200,6 +200,10 @@ export function describe(hazard: Hazard, { program, lines }: Told): string {
       return `sync in capture: ${at(hazard.sync)}`;
     case 'capture-record-stream':
       return `record_stream in capture: ${block} ${at(hazard.call)}`;
+    case 'redundant-sync':
+      return `redundant wait ${at(hazard.wait)}: ${hazard.why}${hazard.earlier === undefined ? '' : ` ${at(hazard.earlier)}`}`;
+    case 'unused-event':
+      return `unused ${program.events[hazard.event]!.name}: ${at(hazard.record)}`;
     case 'host':
       return `${hazard.conflict} ${block}: ${stream(hazard.firstStream)} ${at(hazard.first)}, host ${at(hazard.second)}`;
   }

@@ -1,0 +1,131 @@
+#- case: joined twice
+side = torch.cuda.Stream()
+
+def doubled(host):
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True) * 2
+    here.wait_stream(side)
+  # ~ this wait covers it
+    here.wait_stream(side)
+  # ^ redundant-sync: `here` has waited for all of this already, and nothing new was queued since: this wait changes
+  # | nothing
+    print(y.sum().item())
+#- fixed
+side = torch.cuda.Stream()
+
+def doubled(host):
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True) * 2
+    here.wait_stream(side)
+    print(y.sum().item())
+
+#- case: a stream waits for itself
+side = torch.cuda.Stream()
+
+def doubled(host):
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        between = side.record_event()
+        side.wait_event(between)
+      # ^ redundant-sync: `side` waits for its own work here, which changes nothing: one stream does its work in order
+        z = y * 2
+    torch.cuda.current_stream().wait_stream(side)
+    print(z.sum().item())
+#- good
+side = torch.cuda.Stream()
+
+def doubled(host):
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        z = y * 2
+    torch.cuda.current_stream().wait_stream(side)
+    print(z.sum().item())
+
+#- case: the host waits for the device, and for its streams once more
+def products(hosts):
+    lanes = [torch.cuda.Stream() for _ in range(2)]
+    found = []
+    for lane in lanes:
+        with torch.cuda.stream(lane):
+            found.append(hosts.cuda(non_blocking=True) * 2)
+    torch.cuda.synchronize()
+    for lane in lanes:
+        lane.synchronize()
+      # ^ redundant-sync: The host has waited for all of this already
+    print(found)
+#- good
+def products(hosts):
+    lanes = [torch.cuda.Stream() for _ in range(2)]
+    found = []
+    for lane in lanes:
+        with torch.cuda.stream(lane):
+            found.append(hosts.cuda(non_blocking=True) * 2)
+    torch.cuda.synchronize()
+    print(found)
+
+#- case: new work in between, an unseen call, a timer
+import time
+import library
+
+side = torch.cuda.Stream()
+
+def doubled(host):
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+    here.wait_stream(side)
+    with torch.cuda.stream(side):
+        y.mul_(2)
+    here.wait_stream(side)
+    print(y.sum().item())
+
+def unseen(host):
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        here.wait_stream(side)
+        library.prefetch()
+    here.wait_stream(side)
+    print(y.sum().item())
+
+def timed(host):
+    y = host.cuda(non_blocking=True) * 2
+    torch.cuda.synchronize()
+    started = time.perf_counter()
+    torch.cuda.synchronize()
+    print(time.perf_counter() - started)
+
+#- case: the second wait passes on what the first one did not know
+def passed_on(host):
+    here, a, b = torch.cuda.current_stream(), torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(a):
+        y = host.cuda(non_blocking=True)
+    here.wait_stream(a)
+    with torch.cuda.stream(b):
+        z = host.cuda(non_blocking=True)
+    a.wait_stream(b)
+    here.wait_stream(a)
+    print((y + z).sum().item())
+
+#- case: needed on the first turn only
+def turns(host):
+    here, side = torch.cuda.current_stream(), torch.cuda.Stream()
+    x = host.cuda()
+    found = []
+    for _ in range(3):
+        side.wait_stream(here)
+        with torch.cuda.stream(side):
+            found.append(x * 2)
+    here.wait_stream(side)
+    print(found)
+
+#- case: a blocking copy makes no wait redundant
+def doubled(host):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        total = y.sum().item()
+    torch.cuda.current_stream().wait_stream(side)
+    print(y, total)

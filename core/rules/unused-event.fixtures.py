@@ -1,0 +1,97 @@
+#- case: only one of two marks is waited for
+def flow(host, side):
+    frames = host.cuda()
+    here = torch.cuda.current_stream()
+    started, ended = torch.cuda.Event(), torch.cuda.Event()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        started.record()
+      # ^ unused-event: `started` is recorded on `side`, but nothing ever waits for it, asks it or times with it
+        y = frames * 2
+        ended.record()
+    here.wait_event(ended)
+    print(y.sum().item())
+#- fixed
+def flow(host, side):
+    frames = host.cuda()
+    here = torch.cuda.current_stream()
+    started, ended = torch.cuda.Event(), torch.cuda.Event()
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        y = frames * 2
+        ended.record()
+    here.wait_event(ended)
+    print(y.sum().item())
+
+#- case: a list of marks
+def flow(host, side):
+    frames = host.cuda()
+    here = torch.cuda.current_stream()
+    marks = [torch.cuda.Event() for _ in range(3)]
+    side.wait_stream(here)
+    for mark in marks:
+        with torch.cuda.stream(side):
+            frames.mul_(2)
+        mark.record(side)
+      # ^ unused-event: `mark` is recorded on `side`, but nothing ever waits for it
+    here.wait_stream(side)
+    print(frames.sum().item())
+#- fixed
+def flow(host, side):
+    frames = host.cuda()
+    here = torch.cuda.current_stream()
+    marks = [torch.cuda.Event() for _ in range(3)]
+    side.wait_stream(here)
+    for mark in marks:
+        with torch.cuda.stream(side):
+            frames.mul_(2)
+    here.wait_stream(side)
+    print(frames.sum().item())
+
+#- case: a timing
+def timed(host):
+    a = host.cuda()
+    begin, end = torch.cuda.Event(enable_timing=True), torch.cuda.Event(enable_timing=True)
+    begin.record()
+    b = a @ a
+    end.record()
+    torch.cuda.synchronize()
+    print(begin.elapsed_time(end), b.sum().item())
+
+#- case: asked, returned, kept, handed over
+import library
+
+class Copier:
+    def copy(self, host, side):
+        self.done = torch.cuda.Event()
+        with torch.cuda.stream(side):
+            x = host.to("cuda", non_blocking=True)
+            self.done.record()
+        torch.cuda.current_stream().wait_stream(side)
+        return x
+
+def polled(side):
+    done = side.record_event()
+    while not done.query():
+        pass
+
+def returned(side):
+    done = torch.cuda.Event()
+    done.record(side)
+    return done
+
+def handed(side):
+    done = side.record_event()
+    library.wait_for(done)
+
+#- case: waited for on some paths
+def flow(host, side, early):
+    done = torch.cuda.Event()
+    with torch.cuda.stream(side):
+        x = host.to("cuda", non_blocking=True)
+        done.record()
+    if early:
+        torch.cuda.current_stream().wait_event(done)
+    else:
+        torch.cuda.synchronize()
+    print(x.sum().item())
