@@ -8,6 +8,7 @@ import sys
 import sysconfig
 
 from raceline.names import Names
+from raceline.program import execute
 
 # Deeper user frames say little and cost a walk at every operator.
 MAX_USER_FRAMES = 4
@@ -19,7 +20,11 @@ NOWHERE = (None, None)
 # Files of torch that stand between a call and its operator without making other tensors.
 THIN = {"_tensor.py", "_ops.py", "overrides.py"}
 
+# Where the program ends and what started it begins: `python executor` has frames of its own above.
+END = ()
+
 HERE = os.path.dirname(os.path.abspath(__file__))
+PROGRAM = execute.__code__.co_filename
 
 
 class Sites:
@@ -62,11 +67,12 @@ class Sites:
                 if len(key) == LONGEST_KEY:
                     break
             elif known is None:
-                if self._learn(code):
-                    continue
-                between += not key and self._user[id(code)] is False
+                self._learn(code)
+                continue
             elif known is False and not key:
                 between += 1
+            elif known is END:
+                break
             frame = frame.f_back
         if not key:
             return NOWHERE
@@ -93,6 +99,8 @@ class Sites:
                 if site is None:
                     site = self._lines[key] = self._intern([(code.co_filename, frame.f_lineno or 0, code.co_name)])
                 return site
+            if known is END:
+                return None
             frame = frame.f_back
         return None
 
@@ -105,6 +113,8 @@ class Sites:
                 known = self._learn(code)
             if known:
                 return code, frame.f_lasti
+            if known is END:
+                return None
             frame = frame.f_back
         return None
 
@@ -122,7 +132,10 @@ class Sites:
     def _learn(self, code):
         self._keep.append(code)  # its id is the key, so it must not be handed out again
         name = code.co_filename
-        # True: the program's; False: torch's or the standard library's; 0: this package's, or a thin wrapper of torch's.
+        # True: the program's; False: torch's or the standard library's; 0: this package's, or a thin wrapper of torch's; END.
+        if name == PROGRAM and code.co_name == "execute":
+            self._user[id(code)] = END
+            return END
         user = self._is_user(name)
         if not user and (os.path.abspath(name).startswith(HERE) or os.path.basename(name) in THIN):
             user = 0
@@ -142,7 +155,7 @@ class Sites:
     def _declare(self, frame):
         chain = []
         left = MAX_FRAMES
-        while frame is not None and len(chain) < MAX_USER_FRAMES and left:
+        while frame is not None and len(chain) < MAX_USER_FRAMES and left and self._user.get(id(frame.f_code)) is not END:
             if self._user.get(id(frame.f_code)):
                 chain.append((frame.f_code.co_filename, frame.f_lineno or 0, frame.f_code.co_name))
             frame = frame.f_back

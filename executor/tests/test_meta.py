@@ -113,7 +113,17 @@ class Running(Meta):
         trace = self.record("import torch\nx = torch.ones(2, device='cuda')\n", options=["--relative-to", self.folder])
         self.assertNotIn("cwd", trace.header)
         self.assertEqual(trace.header["argv"], ["program.py"])
-        self.assertEqual(trace.strings[trace.sites[0]["file"]], "program.py")
+        self.assertEqual({trace.strings[site["file"]] for site in trace.sites.values()}, {"program.py"})
+
+    def test_the_folder_as_a_program(self):
+        """`python executor script.py`: its own starting file is no caller of the program."""
+        script = os.path.join(self.folder, "alone.py")
+        with open(script, "w") as out:
+            out.write("import sys, torch\nx = torch.ones(2, device='cuda')\nprint(sys.path[0])\n")
+        done = subprocess.run([TORCH_PYTHON, EXECUTOR, "-o", self.output, script], capture_output=True, text=True, env=dict(os.environ, CUDA_VISIBLE_DEVICES=""))
+        self.assertEqual((done.returncode, done.stdout.strip()), (0, self.folder), done.stderr)
+        trace = Trace(self.output)
+        self.assertEqual({trace.strings[site["file"]] for site in trace.sites.values()}, {script})
 
 
 class Steps(Meta):

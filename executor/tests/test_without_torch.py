@@ -117,7 +117,7 @@ class NamesOfNewObjects(unittest.TestCase):
         self.assertEqual(self.names("lanes = [make() for _ in range(3)]\n"), ["lanes[0]", "lanes[1]", "lanes[2]"])
 
     def test_no_name(self):
-        self.assertEqual(self.names("make()\nprint(make(), end='')\n")[0], None)
+        self.assertEqual(self.names("make()\nstr(make())\n")[0], None)
 
     @unittest.skipIf(sys.version_info < (3, 11), "needs Python 3.11's columns")
     def test_an_inner_call_is_not_the_value(self):

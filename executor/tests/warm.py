@@ -7,7 +7,8 @@ import os
 import sys
 import warnings
 
-import torch  # noqa: F401
+import torch
+import torch._meta_registrations  # noqa: F401  (a meta kernel's first use imports them)
 
 
 def child(request):
