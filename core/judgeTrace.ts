@@ -165,6 +165,8 @@ class MeasuredRun {
         return [hazard.begin, hazard.sync];
       case 'capture-record-stream':
         return [hazard.begin, hazard.call];
+      case 'too-many-streams':
+        return [-1, -1];
       case 'redundant-sync':
         return [hazard.earlier ?? -1, hazard.wait];
       case 'unused-event':

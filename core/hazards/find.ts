@@ -17,6 +17,7 @@ import { Places } from './places.ts';
 import { RedundantWaits } from './redundant-waits.ts';
 import { findRerecordedEvents } from './rerecorded.ts';
 import { findReversedWaits } from './reversed.ts';
+import { findTooManyStreams } from './stream-pool.ts';
 import { findUnusedEvents } from './unused-events.ts';
 import { Waits } from './waits.ts';
 
@@ -90,6 +91,7 @@ class Examiner {
       ...this.#redundant
         .finish()
         .filter(({ wait }) => ![...unrecorded, ...reversed].some((other) => this.#sameStatement(other.wait, wait))),
+      ...findTooManyStreams(this.#program),
       ...findUnusedEvents(this.#program, this.#places, missing),
       ...redundant.filter(({ call }) => !wrongCalls.some((other) => this.#sameStatement(other.call, call))),
     ];
@@ -226,6 +228,8 @@ function shownAt(hazard: Hazard): StepIndex {
       return hazard.wait;
     case 'unused-event':
       return hazard.record;
+    case 'too-many-streams':
+      return 0;
     case 'redundant-record-stream':
     case 'late-record-stream':
     case 'capture-record-stream':

@@ -2,7 +2,7 @@
  * Hazards: structured facts about one stream program, found by the engine. A rule words a hazard and offers the fix; a
  * hazard itself carries no text.
  */
-import type { BlockId, EventId, GraphId, StepIndex, StreamId } from '../program/program.ts';
+import type { BlockId, EventId, GraphId, OriginId, StepIndex, StreamId } from '../program/program.ts';
 
 export type Hazard =
   | OrderHazard
@@ -16,7 +16,8 @@ export type Hazard =
   | LateRecordStream
   | CaptureFault
   | RedundantSync
-  | UnusedEvent;
+  | UnusedEvent
+  | TooManyStreams;
 
 /** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
 export interface OrderHazard {
@@ -193,4 +194,11 @@ export interface UnusedEvent {
   readonly kind: 'unused-event';
   readonly event: EventId;
   readonly record: StepIndex;
+}
+
+/** One place makes more streams of one priority than the pool has: several of them are the same queue. */
+export interface TooManyStreams {
+  readonly kind: 'too-many-streams';
+  readonly origin: OriginId;
+  readonly count: number;
 }

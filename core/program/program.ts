@@ -48,6 +48,8 @@ export interface StreamEntry {
   readonly unknown?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */
   readonly collective?: boolean;
+  /** Where the program makes the stream, and with which priority (0: the usual one). Source only. */
+  readonly made?: { readonly origin: OriginId; readonly priority: number };
 }
 
 export interface EventEntry {

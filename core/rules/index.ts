@@ -18,6 +18,7 @@ import { redundantRecordStream } from './redundant-record-stream.ts';
 import { redundantSync } from './redundant-sync.ts';
 import { reversedWait } from './reversed-wait.ts';
 import { capitalized, type Names, programNames, type Rule, type Words } from './rule.ts';
+import { tooManyStreams } from './too-many-streams.ts';
 import { unjoinedOutput } from './unjoined-output.ts';
 import { unusedEvent } from './unused-event.ts';
 import { writeAfterRead } from './write-after-read.ts';
@@ -42,6 +43,7 @@ export const rules: readonly Rule[] = [
   captureRecordStream,
   redundantSync,
   unusedEvent,
+  tooManyStreams,
 ];
 
 export interface WordedHazard extends Words {

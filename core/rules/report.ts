@@ -131,8 +131,9 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
 
 function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
   const draft = wordHazard(hazard, path.program);
-  const origin = draft && originOf(path.program, draft.at);
-  if (!draft || !origin) return undefined;
+  const origin =
+    draft && (draft.origin === undefined ? originOf(path.program, draft.at) : path.program.origins[draft.origin]);
+  if (!draft || origin?.kind !== 'source' || !origin.frames.length) return undefined;
   const handed = hazard.kind === 'order' ? handedOver(path, hazard) : undefined;
   if (handed) return handed;
   const innermost = origin.frames.length - 1;

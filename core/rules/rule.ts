@@ -3,7 +3,7 @@
  * from names alone: where a step stands in a file, and whether that file is source or a trace, is its reader's business.
  */
 import type { Hazard } from '../hazards/hazard.ts';
-import type { BlockId, EventId, LaunchStep, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+import type { BlockId, EventId, LaunchStep, OriginId, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
 import type { Severity } from './finding.ts';
 
 export interface Rule {
@@ -28,6 +28,8 @@ export interface Words {
   readonly message: string;
   /** The step that is reported. */
   readonly at: StepIndex;
+  /** Where it is reported, if that is no step. */
+  readonly origin?: OriginId;
   /**
    * Which frame of the step's call chain carries it. `selects-stream`: the innermost that selects the step's stream,
    * or, if that lies above the lowest frame common with `earlier`, that common frame. `names-streams`: the innermost

@@ -289,7 +289,11 @@ function makeStream(m: Machine, args: readonly Value[], keywords: Keywords): Str
   const device = keywords.get('device') ?? args[0];
   proveDevice(m, device);
   const index = deviceIndexOf(m, device) ?? m.device;
-  return m.temp(m.newStream('?stream', index));
+  const priority = keywords.get('priority') ?? args[1] ?? 0;
+  const stream = m.newStream('?stream', index);
+  if (typeof priority === 'number' && m.before === 0)
+    m.builder.streams[stream.stream]!.made = { origin: m.origin(), priority };
+  return m.temp(stream);
 }
 
 function deviceCall(

@@ -200,6 +200,8 @@ export function describe(hazard: Hazard, { program, lines }: Told): string {
       return `sync in capture: ${at(hazard.sync)}`;
     case 'capture-record-stream':
       return `record_stream in capture: ${block} ${at(hazard.call)}`;
+    case 'too-many-streams':
+      return `${hazard.count} streams`;
     case 'redundant-sync':
       return `redundant wait ${at(hazard.wait)}: ${hazard.why}${hazard.earlier === undefined ? '' : ` ${at(hazard.earlier)}`}`;
     case 'unused-event':

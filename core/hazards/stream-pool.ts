@@ -1,0 +1,24 @@
+/**
+ * Streams beyond the pool: PyTorch keeps 32 per device and priority and hands them out in turn
+ * (c10/cuda/CUDAStream.h), so that the 33rd is the first again. Counted by the place that makes them.
+ */
+import type { StreamProgram } from '../program/program.ts';
+import type { TooManyStreams } from './hazard.ts';
+
+const poolSize = 32;
+
+export function findTooManyStreams(program: StreamProgram): TooManyStreams[] {
+  const made = new Map<string, { readonly origin: number; count: number }>();
+  for (const { made: by, device } of program.streams) {
+    const origin = by && program.origins[by.origin];
+    const frame = origin?.kind === 'source' ? origin.frames.at(-1) : undefined;
+    if (!by || !frame) continue;
+    const key = `${device} ${by.priority} ${frame.start} ${frame.end} ${frame.file}`;
+    const known = made.get(key);
+    if (known) known.count++;
+    else made.set(key, { origin: by.origin, count: 1 });
+  }
+  return [...made.values()]
+    .filter(({ count }) => count > poolSize)
+    .map(({ origin, count }) => ({ kind: 'too-many-streams', origin, count }));
+}
