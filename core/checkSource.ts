@@ -159,6 +159,7 @@ class Checker implements SourceChecker {
     const problems: Problem[] = [];
     const examined: ExaminedEntry[] = [];
     for (const entry of this.#lowerAll(modules, memory, problems)) {
+      if (entry.fault !== undefined) problems.push({ file: entry.file, message: incomplete(entry.name, entry.fault) });
       try {
         examined.push({ entry, hazards: entry.paths.map((path) => this.#examine(path)) });
       } catch (error) {
@@ -253,6 +254,11 @@ function compareFindings(a: Finding, b: Finding): number {
 
 function compareText(a: string, b: string): number {
   return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function incomplete(name: string, fault: string): string {
+  const subject = name === '<module>' ? 'the module code' : name;
+  return `${subject} could not be analysed completely: ${fault}`;
 }
 
 function messageOf(error: unknown): string {

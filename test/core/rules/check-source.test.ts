@@ -49,6 +49,14 @@ describe('a check', () => {
     expect(checker.check([...files].reverse(), { fixes: false }).findings).toEqual(findings);
   });
 
+  it('tells of an entry that could not be analysed completely, and of all that was found', () => {
+    const faulty: Lower = (modules, options) =>
+      lower(modules, options).map((entry) => (entry.name === 'other' ? { ...entry, fault: 'no such thing' } : entry));
+    const { findings, problems } = found(createSourceChecker(parser, faulty), bad);
+    expect(problems).toEqual([{ file: 'a.py', message: 'other could not be analysed completely: no such thing' }]);
+    expect(findings).toEqual(found(createSourceChecker(parser), bad).findings);
+  });
+
   it('gives a problem for what breaks, and the findings of the rest', () => {
     const breaking: Lower = (modules) => {
       if (modules.some(({ file }) => file === 'broken.py')) throw new Error('no such step');
