@@ -3,7 +3,6 @@ import os
 import subprocess
 import sys
 import tempfile
-import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))

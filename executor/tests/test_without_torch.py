@@ -5,7 +5,6 @@ import subprocess
 import sys
 import tempfile
 import textwrap
-import time
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))

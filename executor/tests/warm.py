@@ -7,7 +7,6 @@ import os
 import sys
 import warnings
 
-import torch
 import torch._meta_registrations  # noqa: F401  (a meta kernel's first use imports them)
 
 

@@ -72,17 +72,12 @@ def install(session):
     apply = torch.autograd.Function.apply.__func__
     torch.autograd.Function.apply = classmethod(lambda cls, *args, **kwargs: session.engine.see(apply(cls, *args, **kwargs)))
 
-    @contextlib.contextmanager
-    def autocast(*args, **kwargs):
-        limit("Automatic mixed precision is not modelled: operators run in their tensors' own types.")
-        yield
-
-    autocast_class = type("autocast", (contextlib.ContextDecorator,), {
+    autocast = type("autocast", (contextlib.ContextDecorator,), {
         "__init__": lambda self, *args, **kwargs: limit("Automatic mixed precision is not modelled: operators run in their tensors' own types."),
         "__enter__": lambda self: self, "__exit__": lambda self, *failure: False,
     })
-    torch.autocast = torch.amp.autocast = torch.amp.autocast_mode.autocast = autocast_class
-    torch.cuda.amp.autocast = autocast_class
+    torch.autocast = torch.amp.autocast = torch.amp.autocast_mode.autocast = autocast
+    torch.cuda.amp.autocast = autocast
 
     def compiled(model=None, **kwargs):
         limit("torch.compile is skipped: compiled functions run operator by operator.")
@@ -119,7 +114,6 @@ def _accelerator(session):
     accelerator = getattr(torch, "accelerator", None)
     if accelerator is None:
         return
-    cuda = torch.device("cuda", 0)
     for name, value in {
         "is_available": lambda: True, "current_accelerator": lambda check_available=False: torch.device("cuda"), "device_count": lambda: 1,
         "current_device_index": lambda: 0, "current_device_idx": lambda: 0, "set_device_index": lambda device: None, "set_device_idx": lambda device: None,
@@ -127,4 +121,3 @@ def _accelerator(session):
     }.items():
         if hasattr(accelerator, name):
             setattr(accelerator, name, value)
-    del cuda

@@ -87,10 +87,8 @@ class Redirect(TorchFunctionMode):
         if args and is_cuda(args[0]):
             self._session.note_device(args[0])
             args = (META, *args[1:])
-        elif args and isinstance(args[0], torch.Tensor) and GET_DEVICE(args[0]).type == "meta":
-            # Tensor.to(other): the other's device is asked for in C++, where it is already the meta device.
-            pass
-        return torch.Tensor.to(tensor, *args, **self._arguments(kwargs) if kwargs else kwargs)
+        # Tensor.to(other) needs nothing: C++ asks for the other's device, and there it is the meta device already.
+        return torch.Tensor.to(tensor, *args, **self._arguments(kwargs))
 
     @staticmethod
     def _type(tensor, dtype=None, *args, **kwargs):

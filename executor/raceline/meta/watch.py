@@ -6,11 +6,10 @@ values (`nonzero`, `item`, copies to the host) are answered here with the shapes
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
-from raceline.operators import Plan, extent
+from raceline.operators import Plan
 
 PLAIN = {torch.Tensor, torch.nn.Parameter, torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.nn.Parameter}
 aten = torch.ops.aten
-MATRIX = {"mm", "addmm", "bmm", "baddbmm", "_scaled_dot_product_flash_attention", "_scaled_dot_product_attention_math", "convolution"}
 
 
 class Watch(TorchDispatchMode):
