@@ -167,6 +167,8 @@ class MeasuredRun {
         return [hazard.begin, hazard.call];
       case 'too-many-streams':
         return [-1, -1];
+      case 'serialized-streams':
+        return [hazard.wait, hazard.next];
       case 'redundant-sync':
         return [hazard.earlier ?? -1, hazard.wait];
       case 'unused-event':

@@ -17,6 +17,7 @@ import { Places } from './places.ts';
 import { RedundantWaits } from './redundant-waits.ts';
 import { findRerecordedEvents } from './rerecorded.ts';
 import { findReversedWaits } from './reversed.ts';
+import { findSerializedStreams } from './serialized.ts';
 import { findTooManyStreams } from './stream-pool.ts';
 import { findUnusedEvents } from './unused-events.ts';
 import { Waits } from './waits.ts';
@@ -78,6 +79,9 @@ class Examiner {
     const captures = findCaptureFaults(this.#program, this.#places);
     const wrongCalls = [...captures.filter((fault) => fault.kind === 'capture-record-stream'), ...late];
     const unrecorded = this.#waits.unrecorded();
+    const redundantWaits = this.#redundant
+      .finish()
+      .filter(({ wait }) => ![...unrecorded, ...reversed].some((other) => this.#sameStatement(other.wait, wait)));
     const hazards: Hazard[] = [
       ...missing,
       ...unrecorded,
@@ -88,9 +92,11 @@ class Examiner {
           !captures.some((fault) => fault.kind === 'capture-record-stream' && this.#sameStatement(fault.call, call)),
       ),
       ...captures,
-      ...this.#redundant
-        .finish()
-        .filter(({ wait }) => ![...unrecorded, ...reversed].some((other) => this.#sameStatement(other.wait, wait))),
+      ...redundantWaits,
+      ...findSerializedStreams(this.#program, this.#places, this.#waits.bound, this.#relied).filter(
+        ({ wait }) =>
+          ![...unrecorded, ...reversed, ...redundantWaits].some((other) => this.#sameStatement(other.wait, wait)),
+      ),
       ...findTooManyStreams(this.#program),
       ...findUnusedEvents(this.#program, this.#places, missing),
       ...redundant.filter(({ call }) => !wrongCalls.some((other) => this.#sameStatement(other.call, call))),
@@ -225,6 +231,7 @@ function shownAt(hazard: Hazard): StepIndex {
     case 'unrecorded':
     case 'reversed':
     case 'redundant-sync':
+    case 'serialized-streams':
       return hazard.wait;
     case 'unused-event':
       return hazard.record;

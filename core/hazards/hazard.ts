@@ -17,7 +17,8 @@ export type Hazard =
   | CaptureFault
   | RedundantSync
   | UnusedEvent
-  | TooManyStreams;
+  | TooManyStreams
+  | SerializedStreams;
 
 /** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
 export interface OrderHazard {
@@ -201,4 +202,15 @@ export interface TooManyStreams {
   readonly kind: 'too-many-streams';
   readonly origin: OriginId;
   readonly count: number;
+}
+
+/** A wait that keeps independent work on several side streams from overlapping. */
+export interface SerializedStreams {
+  readonly kind: 'serialized-streams';
+  readonly wait: StepIndex;
+  /** `host`: the host waits in each turn of a loop; `stream`: one side stream waits for another. */
+  readonly how: 'host' | 'stream';
+  readonly awaited?: StreamId;
+  /** The work that could have started. */
+  readonly next: StepIndex;
 }

@@ -18,6 +18,7 @@ import { redundantRecordStream } from './redundant-record-stream.ts';
 import { redundantSync } from './redundant-sync.ts';
 import { reversedWait } from './reversed-wait.ts';
 import { capitalized, type Names, programNames, type Rule, type Words } from './rule.ts';
+import { serializedStreams } from './serialized-streams.ts';
 import { tooManyStreams } from './too-many-streams.ts';
 import { unjoinedOutput } from './unjoined-output.ts';
 import { unusedEvent } from './unused-event.ts';
@@ -44,6 +45,7 @@ export const rules: readonly Rule[] = [
   redundantSync,
   unusedEvent,
   tooManyStreams,
+  serializedStreams,
 ];
 
 export interface WordedHazard extends Words {

@@ -2,7 +2,7 @@
  * From the hazards of many paths to one report per fault and place: which frame of the call chain carries it, what
  * stands in for what, and whether it holds always or on some paths only. Offsets only; lines are made of them later.
  */
-import type { Hazard, OrderHazard } from '../hazards/hazard.ts';
+import type { Hazard, RedundantRecordStream, OrderHazard } from '../hazards/hazard.ts';
 import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
 import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } from '../program/program.ts';
 import { backwardMissingSync } from './backward-missing-sync.ts';
@@ -67,6 +67,7 @@ const advice: ReadonlySet<string> = new Set([
   'redundant-record-stream',
   'redundant-sync',
   'reversed-wait',
+  'serialized-streams',
   'unused-event',
 ]);
 
@@ -220,8 +221,22 @@ function isHandedOn(path: LoweredPath, hazard: Hazard): boolean {
     (path.handOvers ?? []).some((h) => h.block === hazard.block && h.activation === activation) ||
     path.program.steps.some((step) => step.kind === 'escape' && step.block === hazard.block) ||
     // Autograd is the caller of a backward.
-    inBackward(path, origin?.frames.slice(-1) ?? [])
+    inBackward(path, origin?.frames.slice(-1) ?? []) ||
+    isDroppedElsewhere(path, hazard, activation)
   );
+}
+
+/**
+ * Whether the block is dropped in another function than the one that records and joins. That one keeps to its own duty
+ * whoever drops the tensor, and when. A host wait covers the drop wherever it lies.
+ */
+function isDroppedElsewhere(path: LoweredPath, hazard: RedundantRecordStream, activation: number | undefined): boolean {
+  if (hazard.join === undefined || path.program.steps[hazard.join]?.kind !== 'wait') return false;
+  const release = path.program.steps.findIndex(
+    (step, at) => at > hazard.join! && step.kind === 'release' && step.block === hazard.block,
+  );
+  const dropping = release < 0 ? undefined : originOf(path.program, release)?.frames.at(-1)?.activation;
+  return dropping !== activation;
 }
 
 const reachedPlaces = new WeakMap<LoweredPath, ReadonlySet<string>>();

@@ -67,6 +67,8 @@ function candidates(
       return removal(path, hazard.wait, 'wait');
     case 'unused-event':
       return removal(path, hazard.record, 'record');
+    case 'serialized-streams':
+      return hazard.how === 'stream' ? removal(path, hazard.wait, 'wait') : [];
     case 'rerecorded':
       return rerecordedFixes(path, hazard);
     case 'late-record-stream':

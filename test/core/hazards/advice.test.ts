@@ -69,3 +69,46 @@ test('unused: half of an order that is missing is told as that', () => {
     'read-after-write x: side 1, main 3',
   ]);
 });
+
+const turn = (stream: string, x: string) => `${stream}: r ${x} w ${x}\nhost waits device @s\n`;
+
+test('serialized: the host waits in each turn between independent work', () => {
+  const start = 'host waits device\n';
+  expect(hazards(`${start}${turn('a', 'x')}${turn('b', 'y')}${turn('a', 'z')}`)).toEqual(['serialized by 3 (host), 4']);
+  // One stream has nothing to overlap with, dependent work must not overlap, the default stream may be anybody's.
+  expect(hazards(`${start}${turn('a', 'x')}${turn('a', 'y')}`)).toEqual(nothing);
+  expect(hazards(`${start}${turn('a', 'x')}${turn('b', 'x')}`)).toEqual(nothing);
+  expect(hazards(`${start}${turn('a', 'x')}${turn('main', 'y')}`)).toEqual(nothing);
+  expect(with_(`${start}${turn('a', 'x')}${turn('b', 'y')}`, { blind: [3] })).toEqual(nothing);
+});
+
+test('serialized: the wait may be for a host access or a release', () => {
+  const start = 'pinned h\nhost waits device\n';
+  expect(hazards(`${start}${turn('a', 'x')}host reads h\n${turn('b', 'y')}`)).toEqual(nothing);
+  expect(hazards(`${start}${turn('a', 'x')}release x\n${turn('b', 'y')}`)).toEqual(nothing);
+});
+
+test('serialized: one side stream waits for another without need', () => {
+  const chain = 'a: w x\nrecord e on a\nb waits e\n';
+  expect(hazards(`${chain}b: w y\nhost waits device`)).toEqual(['serialized by 3 (stream), 4']);
+  expect(hazards(`${chain}b: r x`)).toEqual(nothing);
+  // What the second stream passes on is needed by a third.
+  expect(hazards(`${chain}b: w y\nrecord f on b\nmain waits f\nmain: r x r y`)).toEqual(nothing);
+  expect(hazards(`${chain}b: w y\nescape y to b`)).toEqual(nothing);
+});
+
+test('too many: one place makes more streams of one priority than the pool has', () => {
+  const { program } = tell('a: w x');
+  const streams = (count: number, priority = 0) =>
+    Array.from({ length: count }, (_, i) => ({
+      name: `s${i}`,
+      device: 0,
+      isDefault: false,
+      made: { origin: 0, priority },
+    }));
+  const counts = (entries: StreamProgram['streams']) =>
+    findHazards({ ...program, streams: entries }).map((hazard) => hazard.kind);
+  expect(counts(streams(33))).toEqual(['too-many-streams']);
+  expect(counts(streams(32))).toEqual([]);
+  expect(counts([...streams(20), ...streams(20, -1)])).toEqual([]);
+});

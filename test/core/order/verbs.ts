@@ -200,6 +200,8 @@ export function describe(hazard: Hazard, { program, lines }: Told): string {
       return `sync in capture: ${at(hazard.sync)}`;
     case 'capture-record-stream':
       return `record_stream in capture: ${block} ${at(hazard.call)}`;
+    case 'serialized-streams':
+      return `serialized by ${at(hazard.wait)} (${hazard.how}), ${at(hazard.next)}`;
     case 'too-many-streams':
       return `${hazard.count} streams`;
     case 'redundant-sync':
