@@ -103,3 +103,22 @@ def make():
     current.wait_stream(side)
     y.record_stream(current)
     return y
+
+#- case: what a caller drops is its caller's to judge
+side = torch.cuda.Stream()
+
+def halve(x):
+    current = torch.cuda.current_stream()
+    side.wait_stream(current)
+    with torch.cuda.stream(side):
+        x.record_stream(side)
+        y = x * 0.5
+    current.wait_stream(side)
+    y.record_stream(current)
+    return y
+
+def run():
+    for i in range(4):
+        x = torch.full((1024,), float(i), device="cuda")
+        print(halve(x).sum().item())
+        del x
