@@ -93,7 +93,7 @@ class Examiner {
       ),
       ...captures,
       ...redundantWaits,
-      ...findSerializedStreams(this.#program, this.#places, this.#waits.bound, this.#relied).filter(
+      ...findSerializedStreams(this.#program, this.#places, this.#waits.bound, this.#relied, missing).filter(
         ({ wait }) =>
           ![...unrecorded, ...reversed, ...redundantWaits].some((other) => this.#sameStatement(other.wait, wait)),
       ),

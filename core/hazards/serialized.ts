@@ -8,9 +8,9 @@
  * Only where all is seen in between, no host access and no release, which the wait may be for.
  */
 import type { Access, HostWaitStep, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
-import type { SerializedStreams } from './hazard.ts';
+import type { Hazard, SerializedStreams } from './hazard.ts';
 import type { Places } from './places.ts';
-import type { BoundWaits } from './reversed.ts';
+import { type BoundWaits, missingOrders } from './reversed.ts';
 
 interface Work {
   readonly stream: StreamId;
@@ -22,9 +22,10 @@ export function findSerializedStreams(
   places: Places,
   waits: BoundWaits,
   relied: Uint8Array,
+  hazards: readonly Hazard[],
 ): SerializedStreams[] {
   if (program.threads.length > 1 || !program.origins.some(({ kind }) => kind === 'source')) return [];
-  return [...betweenTurns(program, places), ...needlessChains(program, places, waits, relied)];
+  return [...betweenTurns(program, places), ...needlessChains(program, places, waits, relied, hazards)];
 }
 
 /** Host waits that come again and again between independent work on different side streams. */
@@ -69,7 +70,10 @@ function needlessChains(
   places: Places,
   waits: BoundWaits,
   relied: Uint8Array,
+  hazards: readonly Hazard[],
 ): SerializedStreams[] {
+  const missing = missingOrders(program, hazards);
+  const n = program.streams.length;
   const found = new Map<number, SerializedStreams>();
   const needed = new Set<number>();
   const blind = program.blind?.at(-1) ?? -1;
@@ -78,7 +82,17 @@ function needlessChains(
     const statement = places.statement(wait);
     const [from, to] = [waits.recordStream[i]!, waits.stream[i]!];
     const next = firstLaunch(program, wait, to);
-    if (relied[wait] || !waits.covers[i] || !isSide(program, from) || !isSide(program, to) || next < 0 || blind > wait)
+    // Where an order is missing between the two, the wait was meant for that.
+    const meant = missing.has(from * n + to) || missing.has(to * n + from);
+    if (
+      meant ||
+      relied[wait] ||
+      !waits.covers[i] ||
+      !isSide(program, from) ||
+      !isSide(program, to) ||
+      next < 0 ||
+      blind > wait
+    )
       needed.add(statement);
     else if (program.steps.slice(wait).some(({ kind }) => kind === 'outside' || kind === 'escape' || kind === 'replay'))
       needed.add(statement);

@@ -132,7 +132,7 @@ test('a reuse while the reader runs is confirmed', () => {
 
 test('captured work runs at each replay', () => {
   const trace = run(
-    'alloc x on s\ncapture g on s\ns: w x\nrecord e on s\nside waits e\nside: r x\nend g\nreplay g on m\nreplay g on m',
+    'alloc x on s\ncapture g on s\ns: w x\nrecord e on s\nside waits e\nside: r x\nrecord f on side\ns waits f\nend g\nreplay g on m\nreplay g on m',
   );
   expect(trace.counts.kernels).toBe(4);
   expect(new Set(trace.deviceSlices.stream).size).toBe(1);

@@ -27,7 +27,7 @@ test('unrecorded: a wait for an event that nobody records', () => {
 });
 
 test('unrecorded: a wait that does nothing on the first turn only is silent', () => {
-  expect(hazards('b waits e @1\nrecord e on b @2\nb waits e @1')).toEqual(nothing);
+  expect(hazards('b waits e @1\nrecord e on a @2\nb waits e @1')).toEqual(nothing);
 });
 
 test('reversed: the streams are the wrong way round', () => {

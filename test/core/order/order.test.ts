@@ -55,6 +55,7 @@ test('a record after the wait does not change it', () => {
 
 test('a record on another stream hides the first one', () => {
   expect(hazards('alloc x on a\na: w x\nrecord e on a\nrecord e on c\nb waits e\nb: r x')).toEqual([
+    'rerecorded e: 3 lost by 4, waited 5: 2-6',
     'read-after-write x: a 2, b 6',
   ]);
 });
