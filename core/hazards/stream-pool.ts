@@ -1,6 +1,7 @@
 /**
  * Streams beyond the pool: PyTorch keeps 32 per device and priority and hands them out in turn
- * (c10/cuda/CUDAStream.h), so that the 33rd is the first again. Counted by the place that makes them.
+ * (c10/cuda/CUDAStream.h), so that the 33rd is the first again. Counted by the place that makes them, within one
+ * activation: those of an earlier call may be gone.
  */
 import type { StreamProgram } from '../program/program.ts';
 import type { TooManyStreams } from './hazard.ts';
@@ -13,7 +14,7 @@ export function findTooManyStreams(program: StreamProgram): TooManyStreams[] {
     const origin = by && program.origins[by.origin];
     const frame = origin?.kind === 'source' ? origin.frames.at(-1) : undefined;
     if (!by || !frame) continue;
-    const key = `${device} ${by.priority} ${frame.start} ${frame.end} ${frame.file}`;
+    const key = `${device} ${by.priority} ${frame.activation} ${frame.start} ${frame.end} ${frame.file}`;
     const known = made.get(key);
     if (known) known.count++;
     else made.set(key, { origin: by.origin, count: 1 });
