@@ -125,6 +125,34 @@ export class ProgramBuilder {
     return index + this.#prologue.length + caller;
   }
 
+  /** Whether the entry itself did nothing that has an order. */
+  get idle(): boolean {
+    return this.#atEntry.length === 0 && this.#steps.slice(this.#entryAt).every(({ kind }) => kind === 'escape');
+  }
+
+  /**
+   * Whether all that the entry itself did lies on one stream, on memory that no other stream used before, and is nothing
+   * for the host to order: nothing can be wrong with it.
+   */
+  get dull(): boolean {
+    const streams = new Set<StreamId>();
+    const blocks = new Set<BlockId>();
+    const note = (step: Step): void => {
+      if (step.kind === 'launch') for (const { block } of step.accesses) blocks.add(block);
+      if ('stream' in step) streams.add(step.stream);
+    };
+    for (const step of [...this.#atEntry, ...this.#steps.slice(this.#entryAt)]) {
+      if (step.kind === 'hostWait') {
+        if (step.on.kind === 'stream') streams.add(step.on.stream);
+      } else if (step.kind === 'launch' || step.kind === 'allocate' || step.kind === 'outside') note(step);
+      else if (step.kind !== 'release' && step.kind !== 'escape') return false;
+    }
+    if (streams.size > 1) return false;
+    const foreign = (step: Step): boolean =>
+      step.kind === 'launch' && !streams.has(step.stream) && step.accesses.some(({ block }) => blocks.has(block));
+    return !this.#prologue.some(foreign) && !this.#steps.slice(0, this.#entryAt).some(foreign);
+  }
+
   finish(): StreamProgram {
     const blocks: BlockEntry[] = this.blocks.map((block) => ({
       name: block.name,

@@ -13,6 +13,79 @@ export function mentionsStreams(text: string): boolean {
   return words.test(text);
 }
 
+/** What the text of a function tells, wherever it stands. */
+interface Facts {
+  /** It has a word of streams. */
+  readonly says: boolean;
+  /** Names that it calls or passes on: plain names and attribute names. */
+  readonly mentions: ReadonlySet<string>;
+  /** Attributes of `self` that it uses. */
+  readonly touches: readonly string[];
+  /** Attributes that it sets, or whose contents it changes, outside of a constructor. */
+  readonly stores: readonly string[];
+}
+
+const facts = new WeakMap<Node, Facts>();
+/** By file, the facts of its latest text: an edit moves every function behind it, and changes one. */
+const latest = new Map<string, ReadonlyMap<string, Facts>>();
+
+function factsOf(node: FunctionDef, module: Module): Facts {
+  let known = facts.get(node);
+  if (!known) {
+    readFacts(module);
+    known = facts.get(node) ?? examine(node, module.text.slice(node.start, node.end));
+    facts.set(node, known);
+  }
+  return known;
+}
+
+function readFacts(module: Module): void {
+  const before = latest.get(module.file);
+  const now = new Map<string, Facts>();
+  for (const { node } of functionsOf(module)) {
+    const text = module.text.slice(node.start, node.end);
+    const known = facts.get(node) ?? before?.get(text) ?? examine(node, text);
+    facts.set(node, known);
+    now.set(text, known);
+  }
+  latest.set(module.file, now);
+}
+
+function examine(node: FunctionDef, text: string): Facts {
+  const mentions = new Set<string>();
+  walk(node, (inner) => {
+    if (inner.kind === 'Name') mentions.add((inner as unknown as { id: string }).id);
+    else if (inner.kind === 'Attribute') mentions.add((inner as unknown as { name: string }).name);
+    return true;
+  });
+  mentions.delete(node.name);
+  return {
+    says: mentionsStreams(text),
+    mentions,
+    touches: [...new Set([...text.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!))],
+    stores: node.name === '__init__' ? [] : [...text.matchAll(stored)].map((match) => match[1]!),
+  };
+}
+
+const stored = /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|update|\w+_|narrow|view|chunk)\()/g;
+
+const said = new WeakMap<Node, boolean>();
+
+/** Whether the text of a function, a lambda or a module has a word of streams. */
+export function saysStreams(node: Node, module: Module): boolean {
+  let known = facts.get(node)?.says ?? said.get(node);
+  if (known === undefined) {
+    known = mentionsStreams(module.text.slice(node.start, node.end));
+    said.set(node, known);
+  }
+  return known;
+}
+
+/** Names that a function calls or passes on. */
+export function namesMentioned(node: FunctionDef, module: Module): ReadonlySet<string> {
+  return factsOf(node, module).mentions;
+}
+
 /** Tests are no callers: what they do is not what a package's callers do. */
 export function isTestFile(file: string, root: string): boolean {
   file = file.startsWith(root) ? file.slice(root.length) : file;
@@ -68,23 +141,6 @@ export function functionsOf(module: Module): readonly FunctionEntry[] {
   return entries;
 }
 
-const mentioned = new WeakMap<FunctionDef, ReadonlySet<string>>();
-
-/** Names that a function calls or passes on: plain names and attribute names. */
-export function namesMentioned(node: FunctionDef): ReadonlySet<string> {
-  const known = mentioned.get(node);
-  if (known) return known;
-  const names = new Set<string>();
-  walk(node, (inner) => {
-    if (inner.kind === 'Name') names.add((inner as unknown as { id: string }).id);
-    else if (inner.kind === 'Attribute') names.add((inner as unknown as { name: string }).name);
-    return true;
-  });
-  names.delete(node.name);
-  mentioned.set(node, names);
-  return names;
-}
-
 /** Which functions can have anything to do with streams. */
 export interface Reach {
   readonly functions: ReadonlySet<Node>;
@@ -104,7 +160,7 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
     const names = streamNames(module);
     own.set(module, names);
     for (const entry of functionsOf(module)) {
-      if (mentionsStreams(module.text.slice(entry.node.start, entry.node.end))) {
+      if (factsOf(entry.node, module).says) {
         functions.add(entry.node);
         names.add(entry.node.name);
         if (entry.owner) names.add(entry.owner.name);
@@ -115,7 +171,9 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
   const isNamed = (names: ReadonlySet<string>, module: Module): boolean => {
     for (const other of seen.get(module) ?? [module]) {
       const known = own.get(other);
-      if (known) for (const name of known) if (names.has(name)) return true;
+      if (!known) continue;
+      const [few, many] = known.size < names.size ? [known, names] : [names, known];
+      for (const name of few) if (many.has(name)) return true;
     }
     return false;
   };
@@ -126,51 +184,28 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
       if (!entry.owner || !functions.has(entry.node)) continue;
       const attributes = touchedBy.get(entry.owner) ?? new Set<string>();
       touchedBy.set(entry.owner, attributes);
-      for (const name of attributesStored(entry)) attributes.add(name);
+      for (const name of factsOf(entry.node, entry.module).stores) attributes.add(name);
     }
   for (const entry of [...waiting]) {
     const shared = entry.owner && touchedBy.get(entry.owner);
-    if (shared && attributesTouched(entry).some((name) => shared.has(name))) functions.add(entry.node);
+    if (shared && factsOf(entry.node, entry.module).touches.some((name) => shared.has(name))) functions.add(entry.node);
   }
   for (let grown = true, turn = 0; grown && turn < 8; turn++) {
     grown = false;
     for (const entry of waiting) {
-      if (functions.has(entry.node) || !isNamed(namesMentioned(entry.node), entry.module)) continue;
+      if (functions.has(entry.node) || !isNamed(namesMentioned(entry.node, entry.module), entry.module)) continue;
       functions.add(entry.node);
       grown = true;
       const names = own.get(entry.module);
       if (names && !tooCommon.has(entry.node.name)) names.add(entry.node.name);
     }
   }
-  const nested = new Map<Node, boolean>();
   return {
     functions,
     concerns(node, module) {
-      if (functions.has(node)) return true;
-      let known = nested.get(node);
-      if (known === undefined) {
-        known = mentionsStreams(module.text.slice(node.start, node.end));
-        nested.set(node, known);
-      }
-      return known;
+      return functions.has(node) || saysStreams(node, module);
     },
   };
-}
-
-function attributesTouched(entry: FunctionEntry): string[] {
-  const text = entry.module.text.slice(entry.node.start, entry.node.end);
-  return [...text.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!);
-}
-
-/** Attributes that a method sets, or whose contents it changes outside of its constructor. */
-function attributesStored(entry: FunctionEntry): string[] {
-  if (entry.node.name === '__init__') return [];
-  const text = entry.module.text.slice(entry.node.start, entry.node.end);
-  return [
-    ...text.matchAll(
-      /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|update|\w+_|narrow|view|chunk)\()/g,
-    ),
-  ].map((match) => match[1]!);
 }
 
 /** Method names that say nothing about whose they are. */
@@ -182,25 +217,37 @@ const tooCommon = new Set(
   ).split(' '),
 );
 
-const holders = new WeakMap<Module, ReadonlySet<string>>();
+const holders = new WeakMap<Statement, readonly string[]>();
+const latestHolders = new Map<string, ReadonlyMap<string, readonly string[]>>();
 
 /** Names and attributes that statements with a word of streams assign to. */
 function streamNames(module: Module): Set<string> {
-  let known = holders.get(module);
-  if (!known) {
-    const names = new Set<string>();
-    if (mentionsStreams(module.text))
-      walk(module, (node) => {
-        if (node.kind !== 'Assign' && node.kind !== 'AnnAssign') return true;
-        if (!mentionsStreams(module.text.slice(node.start, node.end))) return false;
-        const assign = node as unknown as { targets?: readonly Expression[]; target?: Expression };
-        for (const target of assign.targets ?? (assign.target ? [assign.target] : []))
-          if (target.kind === 'Attribute') names.add(target.name);
-          else if (target.kind === 'Name' && module.body.includes(node as never)) names.add(target.id);
-        return false;
-      });
-    known = names;
-    holders.set(module, known);
+  const names = new Set<string>();
+  if (!mentionsStreams(module.text)) return names;
+  const before = latestHolders.get(module.file);
+  const now = new Map<string, readonly string[]>();
+  for (const statement of module.body) {
+    const text = module.text.slice(statement.start, statement.end);
+    const known = holders.get(statement) ?? before?.get(text) ?? holdersIn(statement, module);
+    holders.set(statement, known);
+    now.set(text, known);
+    for (const name of known) names.add(name);
   }
-  return new Set(known);
+  latestHolders.set(module.file, now);
+  return names;
+}
+
+function holdersIn(statement: Statement, module: Module): readonly string[] {
+  const names = new Set<string>();
+  if (!saysStreams(statement, module)) return [];
+  walk(statement, (node) => {
+    if (node.kind !== 'Assign' && node.kind !== 'AnnAssign') return true;
+    if (!mentionsStreams(module.text.slice(node.start, node.end))) return false;
+    const assign = node as unknown as { targets?: readonly Expression[]; target?: Expression };
+    for (const target of assign.targets ?? (assign.target ? [assign.target] : []))
+      if (target.kind === 'Attribute') names.add(target.name);
+      else if (target.kind === 'Name' && (node as Node) === statement) names.add(target.id);
+    return false;
+  });
+  return [...names];
 }

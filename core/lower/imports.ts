@@ -16,7 +16,7 @@ export class Workspace {
   readonly #byPath = new Map<string, Module>();
   readonly #firstNames = new Set<string>();
   /** Files that a file imports, as far as they are of this run. */
-  readonly #cache = new Map<string, Module | undefined>();
+  readonly #cache = new Map<Module, Map<string, Module | undefined>>();
 
   constructor(
     readonly modules: readonly Module[],
@@ -34,10 +34,16 @@ export class Workspace {
   find(from: Module, name: string, level: number): Module | undefined {
     const first = name.split('.', 1)[0]!;
     if (level === 0 && (alwaysExternal.has(first) || !this.#firstNames.has(first))) return undefined;
-    const key = `${from.file}\n${level}\n${name}`;
-    if (this.#cache.has(key)) return this.#cache.get(key);
+    let cache = this.#cache.get(from);
+    if (!cache) {
+      cache = new Map();
+      this.#cache.set(from, cache);
+    }
+    const key = level === 0 ? name : `${level}.${name}`;
+    const known = cache.get(key);
+    if (known || cache.has(key)) return known;
     const found = this.#search(from, name, level);
-    this.#cache.set(key, found);
+    cache.set(key, found);
     return found;
   }
 

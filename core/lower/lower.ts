@@ -2,7 +2,7 @@
  * Python syntax → stream programs: picks the entries, executes each path by path, flips one decision at a time within a
  * budget of steps. Knows nothing of hazards: which of these programs is wrong is the engine's to say.
  */
-import type { Import, ImportFrom, Module, Statement } from '../python/ast.ts';
+import type { Import, ImportFrom, Module, Node, Statement } from '../python/ast.ts';
 import {
   commonFolder,
   type FunctionEntry,
@@ -11,6 +11,7 @@ import {
   mentionsStreams,
   namesMentioned,
   reaching,
+  saysStreams,
 } from './entries.ts';
 import { Workspace } from './imports.ts';
 import { OutOfBudget, Raised } from './interpreter/frame.ts';
@@ -36,9 +37,18 @@ export interface LowerOptions {
   readonly reuse?: (name: string, file: string, reach: ReadonlySet<string>) => LoweredEntry | undefined;
 }
 
-const defaults = { stepsPerPath: 8_000, stepsPerEntry: 30_000, pathsPerEntry: 16 };
-/** Paths of an entry in which nothing but one stream shows. */
+const defaults = { stepsPerPath: 8_000, stepsPerEntry: 20_000, pathsPerEntry: 16 };
+/** Paths of an entry in which nothing but one stream shows, where it says that it is about streams, and where not. Where nothing at all is done,
+ * one path tells enough. */
 const dullPaths = 4;
+const silentPaths = 2;
+/** Paths of an entry without a word of streams: what it calls has most of the tests that matter. */
+const callerPaths = 10;
+/** Paths for decisions that functions without a word of streams take. */
+const farPaths = 4;
+/** Up to so many entries each has its full budget of steps; in a larger run it shrinks with their number. */
+const entriesInFull = 256;
+const leastSteps = 4_000;
 
 export function lower(modules: readonly Module[], options: LowerOptions = {}): LoweredEntry[] {
   const limits = { ...defaults, ...options };
@@ -62,9 +72,11 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     return reached;
   };
 
-  const run = (name: string, module: Module, start: (m: Machine) => void): void => {
+  const run = (name: string, module: Module, node: Node, start: (m: Machine) => void): void => {
     const known = options.reuse?.(name, module.file, signature());
-    const lowered = known ? { ...known, spent: 0 } : lowerEntry(workspace, name, module.file, start, limits);
+    const lowered = known
+      ? { ...known, spent: 0 }
+      : lowerEntry(workspace, name, module.file, start, limits, saysStreams(node, module));
     for (const place of lowered.judges ?? []) judged.add(place);
     options.observe?.(name, module.file, lowered.paths.length, lowered.spent);
     entries.push(lowered);
@@ -74,23 +86,24 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const tests = new Set(modules.filter((module) => isTestFile(module.file, root)));
   const onlyTests = tests.size === modules.length;
   const isTest = (module: Module): boolean => !onlyTests && tests.has(module);
-  for (const module of relevant) {
-    if (isTest(module)) continue;
-    run('<module>', module, (m) => runModuleEntry(m, module));
-  }
   const functions = relevant.flatMap((module) => functionsOf(module));
   const waiting = functions.filter(
     (entry) => reach.functions.has(entry.node) && isEntry(entry) && !isTest(entry.module),
   );
+  limits.stepsPerEntry = stepsPerEntry(limits.stepsPerEntry, waiting.length);
+  for (const module of relevant) {
+    if (isTest(module)) continue;
+    run('<module>', module, module, (m) => runModuleEntry(m, module));
+  }
   // Callers first: what they run through is judged with them.
   const called = new Set<string>();
-  for (const entry of waiting) for (const name of namesMentioned(entry.node)) called.add(name);
+  for (const entry of waiting) for (const name of namesMentioned(entry.node, entry.module)) called.add(name);
   const first = waiting.filter((entry) => !called.has(entry.node.name));
   const rest = waiting.filter((entry) => called.has(entry.node.name));
   for (const entry of [...first, ...rest]) {
     const place = `${entry.module.file}#${entry.node.start}`;
     if (judged.has(place)) continue;
-    run(entry.name, entry.module, (m) => runFunctionEntry(m, entry));
+    run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry));
     judged.add(place);
   }
   return entries;
@@ -137,7 +150,7 @@ function relevantModules(modules: readonly Module[], workspace: Workspace): read
     names.set(
       module,
       functionsOf(module)
-        .filter((entry) => mentionsStreams(module.text.slice(entry.node.start, entry.node.end)))
+        .filter((entry) => saysStreams(entry.node, module))
         .map((entry) => entry.owner?.name ?? entry.node.name),
     );
   return modules.filter(
@@ -161,10 +174,14 @@ interface Limits {
   readonly everyRelease?: boolean;
 }
 
-/** All work on one stream, nothing for the host to order: nothing can be wrong. */
-function isDull(path: LoweredPath): boolean {
-  const { streams, steps } = path.program;
-  return streams.length <= 1 && !steps.some((step) => step.kind === 'hostAccess' || step.kind === 'captureBegin');
+/**
+ * What one of so many entries may spend. It halves with each doubling of their number, so that one entry more or less
+ * hardly ever changes what is found in the others.
+ */
+function stepsPerEntry(full: number, entries: number): number {
+  let steps = full;
+  for (let most = entriesInFull; most < entries && steps > leastSteps; most *= 2) steps /= 2;
+  return Math.max(Math.min(full, leastSteps), Math.floor(steps));
 }
 
 function lowerEntry(
@@ -173,24 +190,41 @@ function lowerEntry(
   file: string,
   start: (m: Machine) => void,
   limits: Limits,
+  says: boolean,
 ): LoweredEntry & { readonly spent: number } {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
   const judges = new Set<string>();
   const tried = new Set<string>(['']);
   const queue: ReadonlySet<string>[] = [new Set()];
+  const far: ReadonlySet<string>[] = [];
+  let farLeft = farPaths;
+  let dull = true;
+  let idle = true;
   let budget = limits.stepsPerEntry;
   let truncated = false;
   let fault: string | undefined;
-  while (queue.length > 0) {
+  for (;;) {
+    const plan = queue.shift() ?? (farLeft-- > 0 ? far.shift() : undefined);
+    if (!plan) {
+      truncated ||= far.length > 0;
+      break;
+    }
     const most =
-      paths.length > 0 && paths.every(isDull) ? Math.min(dullPaths, limits.pathsPerEntry) : limits.pathsPerEntry;
-    if (paths.length >= most || budget <= 0) {
+      paths.length > 0 && dull
+        ? says
+          ? dullPaths
+          : idle
+            ? 1
+            : silentPaths
+        : says
+          ? limits.pathsPerEntry
+          : callerPaths;
+    if (paths.length >= Math.min(most, limits.pathsPerEntry) || budget <= 0) {
       truncated = true;
       break;
     }
-    const plan = queue.shift()!;
-    const allowance = Math.min(limits.stepsPerPath, budget);
+    const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, budget);
     const m = new Machine(workspace, plan, allowance, limits.everyRelease);
     try {
       start(m);
@@ -207,6 +241,8 @@ function lowerEntry(
     budget -= allowance - Math.max(0, m.budgetLeft);
     for (const place of m.touched) dependsOn.add(place);
     for (const place of m.judged) judges.add(place);
+    dull &&= m.builder.dull;
+    idle &&= m.builder.idle;
     paths.push(m.finish());
     for (const decision of m.decisions.made) {
       if (!decision.open || plan.has(decision.key)) continue;
@@ -215,7 +251,7 @@ function lowerEntry(
       const key = [...next].sort().join('\n');
       if (tried.has(key)) continue;
       tried.add(key);
-      queue.push(next);
+      (decision.near ? queue : far).push(next);
     }
   }
   return {

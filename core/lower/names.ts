@@ -4,18 +4,21 @@ import type { Expression, FunctionDef, Lambda, Module, Node, Statement } from '.
 /** Every syntax node below `node`, itself included; `enter` answers false to leave a subtree out. */
 export function walk(node: Node, enter: (node: Node & { readonly kind?: string }) => boolean | undefined): void {
   if (enter(node) === false) return;
-  for (const value of Object.values(node)) walkValue(value, enter);
+  // Syntax nodes are plain records; going through their keys makes no array of each.
+  for (const key in node) {
+    const value = (node as unknown as Record<string, unknown>)[key];
+    if (typeof value === 'object' && value !== null) walkValue(value, enter);
+  }
 }
 
-function walkValue(value: unknown, enter: (node: Node & { readonly kind?: string }) => boolean | undefined): void {
-  if (value === null || typeof value !== 'object') return;
+function walkValue(value: object, enter: (node: Node & { readonly kind?: string }) => boolean | undefined): void {
   if (Array.isArray(value)) {
-    for (const item of value) walkValue(item, enter);
+    for (const item of value) if (typeof item === 'object' && item !== null) walkValue(item, enter);
     return;
   }
   if ('start' in value) walk(value as Node, enter);
   // Dict items and comprehension clauses are plain records of nodes.
-  else for (const part of Object.values(value)) walkValue(part, enter);
+  else for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) walkValue(part, enter);
 }
 
 const used = new WeakMap<Node, ReadonlySet<string>>();

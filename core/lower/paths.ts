@@ -13,6 +13,8 @@ export interface Decision {
   readonly taken: boolean;
   /** Whether another path should try the other outcome. */
   readonly open: boolean;
+  /** Made by the entry's own code, or by a function that itself speaks of streams: tried first. */
+  readonly near: boolean;
 }
 
 export class Decisions {
@@ -28,12 +30,12 @@ export class Decisions {
     return this.#taken.get(key);
   }
 
-  decide(key: string, fallback: boolean, file: string, test: Node, open = true): boolean {
+  decide(key: string, fallback: boolean, file: string, test: Node, open = true, near = true): boolean {
     const before = this.#taken.get(key);
     if (before !== undefined) return before;
     const taken = open && this.#plan.has(key) ? !fallback : fallback;
     this.#taken.set(key, taken);
-    this.made.push({ key, file, test, fallback, taken, open });
+    this.made.push({ key, file, test, fallback, taken, open, near });
     return taken;
   }
 }

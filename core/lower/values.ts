@@ -17,10 +17,15 @@ export function restartIdentities(): void {
 }
 
 export abstract class Obj {
-  readonly id = nextIdentity++;
+  // Set in the constructor: fields with initializers are slow to define in a base of so many classes.
+  declare readonly id: number;
   /** Epoch of the last reachability pass that came by. */
-  mark = 0;
+  declare mark: number;
   abstract readonly kind: string;
+  constructor() {
+    (this as { id: number }).id = nextIdentity++;
+    this.mark = 0;
+  }
   /** Values that this one keeps alive. */
   children(_visit: (value: Value | undefined) => void): void {}
 }

@@ -5,6 +5,7 @@
 import type { MemoryKind, SourceFrame, StreamId } from '../../program/program.ts';
 import type { FunctionDef, Node } from '../../python/ast.ts';
 import { access, type NewStep, ProgramBuilder } from '../builder.ts';
+import { saysStreams } from '../entries.ts';
 import type { Workspace } from '../imports.ts';
 import type { Activation, Binding, BranchDecision, HandOver, LoweredPath } from '../lowered.ts';
 import { Decisions } from '../paths.ts';
@@ -536,15 +537,20 @@ export class Machine {
   settled = 0;
 
   /** Whether the running function has to do with streams: only then is the other outcome of its tests worth a path. */
-  concerned(): boolean {
+  concerned(fn = this.frame.fn): boolean {
+    return fn ? this.workspace.concerns(fn.node, fn.closure.module.syntax) : true;
+  }
+
+  /** Whether the running function is the entry's, or says itself that it is about streams. */
+  #near(): boolean {
     const { fn, module } = this.frame;
-    return fn ? this.workspace.concerns(fn.node, module.syntax) : true;
+    return !fn || this.stack.length <= 2 || saysStreams(fn.node, module.syntax);
   }
 
   decide(key: string, fallback: boolean, node: Node, open = true): boolean {
     this.consulted++;
     const other = open && this.settled === 0 && this.before === 0 && this.concerned();
-    return this.decisions.decide(key, fallback, this.frame.module.syntax.file, node, other);
+    return this.decisions.decide(key, fallback, this.frame.module.syntax.file, node, other, other && this.#near());
   }
 
   // ---- unknown values

@@ -77,6 +77,9 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   barrier(m);
   if (self instanceof InstanceV && !fillState(m, cls, self, entry)) barrier(m);
   m.settled--;
+  // Hooks that the constructor registers are judged with the constructor, where that is an entry.
+  const init = lookup(cls, '__init__');
+  if (init instanceof FunctionV && m.concerned(init)) m.callbacks.length = 0;
   age(self);
   runCall(m, target, [self], target);
 }

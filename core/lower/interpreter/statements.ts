@@ -37,62 +37,57 @@ const knownTurns = 64;
 
 export function* execBlock(m: Machine, statements: readonly Statement[]): Running {
   for (const statement of statements) {
-    const completion = yield* execStatement(m, statement);
+    const completion = isSimple(m, statement) ? execSimple(m, statement) : yield* execStatement(m, statement);
     if (completion !== 'normal') return completion;
   }
   return 'normal';
 }
 
-function* execStatement(m: Machine, statement: Statement): Running {
+/** Whether a statement holds no others and cannot suspend: most do not, and need no generator of their own. */
+function isSimple(m: Machine, statement: Statement): statement is SimpleStatement {
+  switch (statement.kind) {
+    case 'AugAssign':
+    case 'If':
+    case 'For':
+    case 'While':
+    case 'With':
+    case 'Try':
+    case 'Match':
+      return false;
+    case 'ExpressionStatement':
+    case 'Assign':
+    case 'AnnAssign':
+    case 'Return': {
+      const node = m.frame.fn?.node;
+      if (node?.kind !== 'FunctionDef' || !node.isGenerator) return true;
+      return !statement.value || yieldsIn(statement.value).length === 0;
+    }
+    default:
+      return true;
+  }
+}
+
+type SimpleStatement = Exclude<
+  Statement,
+  { readonly kind: 'AugAssign' | 'If' | 'For' | 'While' | 'With' | 'Try' | 'Match' }
+>;
+
+function execSimple(m: Machine, statement: SimpleStatement): Completion {
   const frame = m.frame;
   frame.node = statement;
   m.spend();
-  let completion: Completion = 'normal';
   switch (statement.kind) {
-    case 'ExpressionStatement': {
-      const value = yield* evaluate(m, statement.value);
-      // A result that nobody takes goes at the end of the statement: `items.pop(0)`.
-      if (isPop(statement.value)) m.drop(value);
-      break;
-    }
-    case 'Assign': {
-      const value = yield* evaluate(m, statement.value);
-      for (const target of statement.targets) {
-        frame.node = statement;
-        assignTo(m, target, value, 'statement');
-      }
-      break;
-    }
+    case 'ExpressionStatement':
+    case 'Assign':
     case 'AnnAssign':
-      if (statement.value) {
-        const value = yield* evaluate(m, statement.value);
-        frame.node = statement;
-        assignTo(m, statement.target, value, 'statement');
-      }
-      break;
-    case 'AugAssign':
-      yield* execAugAssign(m, statement);
-      break;
     case 'Return': {
-      const value = statement.value ? yield* evaluate(m, statement.value) : null;
+      const completion = finish(m, statement, statement.value ? ev(m, statement.value) : null);
       frame.node = statement;
-      frame.returned = value;
-      frame.returnedAt = statement;
-      completion = 'return';
-      break;
+      m.settle(frame);
+      return completion;
     }
-    case 'If':
-      return yield* execIf(m, statement);
-    case 'For':
-      return yield* execFor(m, statement);
-    case 'While':
-      return yield* execWhile(m, statement);
-    case 'With':
-      return yield* execWith(m, statement, 0);
-    case 'Try':
-      return yield* execTry(m, statement);
     case 'FunctionDef':
-      m.frame.scope.vars.set(statement.name, makeFunction(m, statement));
+      frame.scope.vars.set(statement.name, makeFunction(m, statement));
       break;
     case 'ClassDef':
       assignTo(m, nameOf(statement.name, statement.nameNode), defineClass(m, statement), 'statement');
@@ -123,14 +118,78 @@ function* execStatement(m: Machine, statement: Statement): Running {
       return 'break';
     case 'Continue':
       return 'continue';
-    case 'Match':
-      return yield* execMatch(m, statement);
     case 'Pass':
       return 'normal';
   }
   frame.node = statement;
   m.settle(frame);
-  return completion;
+  return 'normal';
+}
+
+type ValueStatement = Extract<Statement, { readonly kind: 'ExpressionStatement' | 'Assign' | 'AnnAssign' | 'Return' }>;
+
+/** What a statement does with its value. */
+function finish(m: Machine, statement: ValueStatement, value: Value): Completion {
+  const frame = m.frame;
+  switch (statement.kind) {
+    case 'ExpressionStatement':
+      // A result that nobody takes goes at the end of the statement: `items.pop(0)`.
+      if (isPop(statement.value)) m.drop(value);
+      return 'normal';
+    case 'Assign':
+      for (const target of statement.targets) {
+        frame.node = statement;
+        assignTo(m, target, value, 'statement');
+      }
+      return 'normal';
+    case 'AnnAssign':
+      if (statement.value) {
+        frame.node = statement;
+        assignTo(m, statement.target, value, 'statement');
+      }
+      return 'normal';
+    case 'Return':
+      frame.node = statement;
+      frame.returned = value;
+      frame.returnedAt = statement;
+      return 'return';
+  }
+}
+
+function* execStatement(m: Machine, statement: Statement): Running {
+  const frame = m.frame;
+  frame.node = statement;
+  m.spend();
+  switch (statement.kind) {
+    case 'ExpressionStatement':
+    case 'Assign':
+    case 'AnnAssign':
+    case 'Return': {
+      const completion = finish(m, statement, statement.value ? yield* evaluate(m, statement.value) : null);
+      frame.node = statement;
+      m.settle(frame);
+      return completion;
+    }
+    case 'AugAssign':
+      yield* execAugAssign(m, statement);
+      frame.node = statement;
+      m.settle(frame);
+      return 'normal';
+    case 'If':
+      return yield* execIf(m, statement);
+    case 'For':
+      return yield* execFor(m, statement);
+    case 'While':
+      return yield* execWhile(m, statement);
+    case 'With':
+      return yield* execWith(m, statement, 0);
+    case 'Try':
+      return yield* execTry(m, statement);
+    case 'Match':
+      return yield* execMatch(m, statement);
+    default:
+      return execSimple(m, statement);
+  }
 }
 
 function nameOf(id: string, node: Node): Expression {
