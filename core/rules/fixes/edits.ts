@@ -27,7 +27,8 @@ export function insertBefore(module: Module, link: Link, lines: readonly string[
 /** New statements after the link's own. */
 export function insertAfter(module: Module, link: Link, lines: readonly string[]): OffsetEdit {
   const { text, file } = module;
-  const { start, end } = statementOf(link);
+  const { start } = statementOf(link);
+  const end = endOf(text, statementOf(link));
   const indent = indentOf(text, firstOnLine(link, text, start));
   const rest = /^[^\n\r]*/.exec(text.slice(end))![0];
   if (indent === undefined || !/^\s*(#.*)?$/.test(rest))
@@ -40,7 +41,8 @@ export function insertAfter(module: Module, link: Link, lines: readonly string[]
 /** The link's statement goes, with its line; a block is never left empty. */
 export function remove(module: Module, link: Link): OffsetEdit {
   const { text, file } = module;
-  const { start, end } = statementOf(link);
+  const { start } = statementOf(link);
+  const end = endOf(text, statementOf(link));
   if (link.block.length === 1) return { file, start, end, newText: 'pass' };
   const indent = indentOf(text, start);
   const rest = /^[^\n\r]*/.exec(text.slice(end))![0];
@@ -71,12 +73,18 @@ export function importTorch(module: Module): OffsetEdit {
     last = statement;
   }
   if (last) {
-    const rest = /^[^\n\r]*/.exec(text.slice(last.end))![0];
-    const at = last.end + rest.length;
+    const end = endOf(text, last);
+    const rest = /^[^\n\r]*/.exec(text.slice(end))![0];
+    const at = end + rest.length;
     return { file, start: at, end: at, newText: `${eol}import torch` };
   }
   const first = /^(?:#[^\n\r]*(?:\r\n|\n|\r))*/.exec(text)![0].length;
   return { file, start: first, end: first, newText: `import torch${eol}` };
+}
+
+/** The grammar's comments reach over a carriage return: a block that ends in one would end in the middle of a line end. */
+function endOf(text: string, { end }: Statement): number {
+  return text[end - 1] === '\r' && text[end] === '\n' ? end - 1 : end;
 }
 
 /** The white space before `start`, if nothing else stands on the line before it. */

@@ -45,6 +45,14 @@ describe('a statement before another', () => {
   });
 });
 
+it('a line end of two characters is never split, not after a block that ends in a comment either', () => {
+  const text = 'with a:\r\n    target()  # why\r\nb\r\n';
+  const module = parser.parse('a.py', text);
+  const [link] = blocksAround(module, { start: text.indexOf('target'), end: text.indexOf('target') + 8 });
+  const fixed = apply(text, insertAfter(module, link!, ['new()']));
+  expect(fixed).toBe('with a:\r\n    target()  # why\r\nnew()\r\nb\r\n');
+});
+
 describe('a statement after another', () => {
   it.each([
     ['target()\n', 'target()\nnew()\n'],
