@@ -3,7 +3,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import type { CheckResult, SourceFile } from '../core/checkSource.ts';
 import { fixAll } from '../core/fixAll.ts';
 import { RelevantFiles } from '../core/relevantFiles.ts';
-import type { Finding } from '../core/rules/finding.ts';
+import type { Finding, Problem } from '../core/rules/finding.ts';
+import { rules } from '../core/rules/index.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { loadChecker } from './checker.ts';
 import { codeFrame } from './code-frame.ts';
@@ -15,12 +16,15 @@ export async function check(args: readonly string[]): Promise<number> {
   const given = parseArguments(args, ['--format', '--select'], ['--fix', '--diff']);
   const format = choice(given, '--format', ['text', 'json', 'github'], 'text');
   if (!given.rest.length) throw new UsageError('check needs a file or a folder');
+  const select = given.values.get('--select')?.split(',').filter(Boolean);
+  for (const code of select ?? [])
+    if (!rules.some((rule) => rule.code === code))
+      throw new UsageError(`--select: there is no '${code}'; there are ${rules.map((rule) => rule.code).join(', ')}`);
   const started = performance.now();
   const read = readSourceFiles(given.rest);
   const problems = read.problems;
   const files = relevant(read.files);
   const checker = await loadChecker();
-  const select = given.values.get('--select')?.split(',').filter(Boolean);
   const selected = (finding: Finding) => !select || select.includes(finding.code);
 
   let current: readonly SourceFile[] = files;
@@ -33,7 +37,7 @@ export async function check(args: readonly string[]): Promise<number> {
     for (const [i, file] of fixes.files.entries()) {
       const before = files[i]!.text;
       if (given.flags.has('--diff')) process.stdout.write(unifiedDiff(displayPath(file.file), before, file.text));
-      else if (file.text !== before) writeKeepingBytes(file.file, before, file.text);
+      else if (file.text !== before) problems.push(...writeKeepingBytes(file.file, before, file.text));
     }
     current = fixes.files;
   } else result = checker.check(files, { fixes: format === 'json' });
@@ -55,11 +59,16 @@ function relevant(files: readonly SourceFile[]): SourceFile[] {
 }
 
 /** A byte order mark or an encoding that the text does not show stays as it was; a file changed meanwhile is left alone. */
-function writeKeepingBytes(file: string, before: string, after: string): void {
-  const bytes = readFileSync(file);
-  if (bytes.toString('utf8') === before) writeFileSync(file, after);
-  else if (bytes.toString('latin1') === before) writeFileSync(file, Buffer.from(after, 'latin1'));
-  else console.error(`${displayPath(file)}: changed while it was checked; not fixed`);
+function writeKeepingBytes(file: string, before: string, after: string): Problem[] {
+  try {
+    const bytes = readFileSync(file);
+    if (bytes.toString('utf8') === before) writeFileSync(file, after);
+    else if (bytes.toString('latin1') === before) writeFileSync(file, Buffer.from(after, 'latin1'));
+    else return [{ file, message: 'changed while it was checked; not fixed' }];
+    return [];
+  } catch (error) {
+    return [{ file, message: `cannot be written: ${(error as Error).message}` }];
+  }
 }
 
 function toJson(result: CheckResult, files: number, milliseconds: number): unknown {
@@ -107,10 +116,15 @@ function printText(
       console.log(`  ${displayPath(related.file)}:${related.range.start.line + 1}: ${related.message}`);
     console.log('');
   }
-  const count = (severity: string) => result.findings.filter((finding) => finding.severity === severity).length;
-  const parts = [`${count('error')} errors`, `${count('warning')} warnings`, `${count('hint')} hints`];
+  const of = (severity: string) =>
+    counted(result.findings.filter((finding) => finding.severity === severity).length, severity);
+  const parts = [of('error'), of('warning'), of('hint')];
   const fixed = sums.fixed ? `, ${sums.fixed} fixed` : '';
-  console.log(`${sums.files} files, ${parts.join(', ')}${fixed} (${sums.milliseconds} ms)`);
+  console.log(`${counted(sums.files, 'file')}, ${parts.join(', ')}${fixed} (${sums.milliseconds} ms)`);
+}
+
+function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
 }
 
 function annotation(finding: Finding): string {

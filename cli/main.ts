@@ -43,7 +43,7 @@ async function main(argv: readonly string[]): Promise<number> {
     console.log(`raceline ${version()}`);
     return 0;
   }
-  const command = commands[name];
+  const command = Object.hasOwn(commands, name) ? commands[name] : undefined;
   if (!command) throw new UsageError(`unknown command '${name}'`);
   if (rest.includes('--help') && !rest.includes('--')) {
     console.log(usage);

@@ -10,7 +10,12 @@ export async function preview(args: readonly string[]): Promise<number> {
   const given = parseArguments(args, ['--entry', '-o']);
   const [file, ...more] = given.rest;
   if (!file || more.length) throw new UsageError('preview needs one Python file');
-  const text = readFileSync(file, 'utf8');
+  let text: string;
+  try {
+    text = readFileSync(file, 'utf8');
+  } catch (error) {
+    throw new Error(`${file} cannot be read: ${(error as Error).message}`);
+  }
   const out = given.values.get('-o') ?? `${file.replace(/\.py$/, '')}.raceline`;
   const parser = await loadParser();
   const { raceline, entry, entries } = previewSource(

@@ -21,7 +21,8 @@ export async function view(args: readonly string[]): Promise<number> {
   if (!given.rest.length) throw new UsageError('view needs a file');
   const port = Number(given.values.get('--port') ?? 0);
   if (!Number.isInteger(port) || port < 0 || port > 65535) throw new UsageError('--port must be a number up to 65535');
-  for (const file of given.rest) statSync(file);
+  for (const file of given.rest)
+    if (!statSync(file, { throwIfNoEntry: false })?.isFile()) throw new Error(`there is no file '${file}'`);
   const { address } = await serveTimeline(given.rest, port);
   console.log(`timeline: ${address}\nCtrl+C ends it.`);
   if (!given.flags.has('--no-open')) openInBrowser(address);

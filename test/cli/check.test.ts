@@ -15,7 +15,7 @@ describe('raceline check', () => {
     expect(code).toBe(1);
     expect(stdout).toMatch(/^racy\.py:10:\d+: error missing-wait/m);
     expect(stdout).toMatch(/> 10 \| {5}y = x\.mul\(2\.0\)/);
-    expect(stdout).toMatch(/1 files, 1 errors, 0 warnings, 0 hints/);
+    expect(stdout).toMatch(/1 file, 1 error, 0 warnings, 0 hints/);
   });
 
   it('exits with 0 when there is nothing to find', () => {

@@ -1,0 +1,59 @@
+/** What nobody means to type, and names that were made to do harm: the command line says what is wrong and goes on. */
+import { mkdirSync, symlinkSync } from 'node:fs';
+import path from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { folder, raceline, racy } from '../cli/raceline.ts';
+
+describe('words that are no command', () => {
+  it.each(['constructor', 'toString', '__proto__', 'chekc'])('%s', (word) => {
+    const { code, stderr } = raceline(folder({}), word);
+    expect([code, stderr.split('\n', 1)[0]]).toEqual([2, `raceline: unknown command '${word}'`]);
+  });
+
+  it('a code that no rule has is an error, not a clean run', () => {
+    const { code, stderr } = raceline(folder({ 'a.py': racy }), 'check', '--select', 'mising-wait', 'a.py');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/--select: there is no 'mising-wait'; there are .*missing-wait/);
+  });
+
+  it.each(['preview', 'view', 'trace', 'check'])('%s of a file that is not there names it', (command) => {
+    const { code, stderr } = raceline(folder({}), command, 'gone.py');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/gone\.py/);
+    expect(stderr).not.toMatch(/^\s+at /m);
+  });
+});
+
+describe('what lies in a folder', () => {
+  it('links in a circle, a folder named like a module and an empty file stop nothing', () => {
+    const at = folder({ 'dir.py/inner.py': racy, 'empty.py': '' });
+    symlinkSync('.', path.join(at, 'loop'));
+    symlinkSync('gone.py', path.join(at, 'broken.py'));
+    mkdirSync(path.join(at, 'bare.py'));
+    const { code, stdout, stderr } = raceline(at, 'check', '.');
+    expect([code, stderr]).toEqual([1, '']);
+    expect(stdout).toMatch(/^dir\.py\/inner\.py:10:/m);
+    expect(stdout).toMatch(/^2 files, 1 error,/m);
+  });
+
+  it.skipIf(process.platform === 'win32')('control characters of a name do not reach the terminal', () => {
+    const at = folder({ 'evil\u001b[31m\nname.py': racy });
+    for (const format of ['text', 'github'])
+      expect(raceline(at, 'check', '--format', format, '.').stdout).toContain('evil?[31m?name.py');
+  });
+
+  it.each([
+    ['carriage returns', racy.replaceAll('\n', '\r\n')],
+    ['a byte order mark', `\ufeff${racy}`],
+    [
+      'another encoding',
+      Buffer.from(racy.replace('import torch', '# coding: latin-1\n# \u00e9\nimport torch'), 'latin1'),
+    ],
+  ])('%s outlive a fix', (_, content) => {
+    const at = folder({ 'a.py': content });
+    const { code, stdout } = raceline(at, 'check', '--fix', 'a.py');
+    expect([code, / 1 fixed/.test(stdout)]).toEqual([0, true]);
+    const again = raceline(at, 'check', '--fix', '--diff', 'a.py');
+    expect([again.code, again.stdout]).toEqual([0, '']);
+  });
+});
