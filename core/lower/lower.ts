@@ -38,8 +38,10 @@ export interface LowerOptions {
 }
 
 const defaults = { stepsPerPath: 8_000, stepsPerEntry: 20_000, pathsPerEntry: 16 };
-/** Paths of an entry in which nothing but one stream shows, where it says that it is about streams, and where not. Where nothing at all is done,
- * one path tells enough. */
+/**
+ * Paths of an entry in which nothing but one stream shows, where it says that it is about streams, and where not. Where
+ * nothing at all is done, one path tells enough.
+ */
 const dullPaths = 4;
 const silentPaths = 2;
 /** Paths of an entry without a word of streams: what it calls has most of the tests that matter. */

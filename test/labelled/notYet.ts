@@ -12,7 +12,4 @@ export const notYet: Readonly<Record<string, string>> = {
   'missing-record-stream/07-spilled-parameters.bad.py:21 missing-record-stream':
     'an assignment to `.data` is not a release',
   'missing-wait/05-gradient-norm-hook.bad.py:15 missing-wait': 'hooks on accumulated gradients are not run',
-  'reversed-wait/05-fan-in.bad.py:14 reversed-wait': 'the parts of a result such as that of `sort` are unknown',
-  'unjoined-output/04-decorated-kernels.bad.py:17 unjoined-output':
-    'a wrapper that copies its name with `functools.wraps` is lost',
 };

@@ -75,7 +75,7 @@ export function ev(m: Machine, node: Expression): Value {
       const owner = ev(m, node.value);
       m.frame.node = node;
       const value = getAttribute(m, owner, node.name);
-      if (isTracked(value)) m.bind(sourceOf(m, node), value, true);
+      if (isTracked(value) && isPlace(node)) m.bind(sourceOf(m, node), value, true);
       return value;
     }
     case 'Subscript': {
@@ -183,6 +183,13 @@ export function nameValue(m: Machine, name: string): Value {
   if (value !== undefined) return value;
   if (isBuiltin(name)) return external(name);
   return unknownGlobal(m, `${module.syntax.file}:${name}`, name);
+}
+
+/** `a.b[0].c`: evaluating it again gives the same object, so it may stand for that object's name. */
+function isPlace(node: Expression): boolean {
+  let inner = node;
+  while (inner.kind === 'Attribute' || inner.kind === 'Subscript') inner = inner.value;
+  return inner.kind === 'Name';
 }
 
 function elements(m: Machine, nodes: readonly Expression[]): Value[] {

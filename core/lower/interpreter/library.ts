@@ -41,7 +41,9 @@ export function libraryCall(
   switch (path) {
     case 'functools.partial':
       return m.temp(new PartialV(first, args.slice(1), new Map(keywords)));
+    // Its argument is the function whose name the decorated one takes, not the one that it decorates.
     case 'functools.wraps':
+      return new NativeV('decorator');
     case 'functools.lru_cache':
     case 'functools.cache':
     case 'functools.total_ordering':

@@ -113,6 +113,10 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
       if (name !== 'data') tensor.transposed = !self.transposed;
       return tensor;
     }
+    // Of `sort`, `topk`, `max(dim)`: one value stands for the parts, which one launch makes.
+    case 'values':
+    case 'indices':
+      return view(m, self);
     case 'grad': {
       if (self.grad === undefined) {
         const grad = m.parameterTensor('?grad', self.storage.device, 'unknown');
@@ -120,9 +124,6 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
       }
       return self.grad;
     }
-    case 'values':
-    case 'indices':
-      return m.temp(new BuiltinMethodV(self, name));
   }
   return m.temp(new BuiltinMethodV(self, name));
 }

@@ -340,6 +340,43 @@ describe('paths', () => {
   });
 });
 
+describe('decorators', () => {
+  test('functools.wraps leaves the wrapper as it is', async () => {
+    expect(
+      await steps(`
+        import functools
+        import torch
+        side = torch.cuda.Stream()
+        def aside(function):
+            @functools.wraps(function)
+            def run(*given):
+                with torch.cuda.stream(side):
+                    return function(*given)
+            return run
+        @aside
+        def double(x):
+            return x * 2
+        y = double(torch.ones(4, device="cuda"))
+      `),
+    ).toContainEqual(expect.stringContaining('mul on side'));
+  });
+});
+
+describe('results with names', () => {
+  test('values and indices of a sort are made where the sort runs', async () => {
+    const found = await steps(`
+      import torch
+      side = torch.cuda.Stream()
+      x = torch.ones(4, device="cuda")
+      with torch.cuda.stream(side):
+          ordered = x.sort(dim=0).values
+      y = ordered + 1
+    `);
+    expect(found).toContainEqual(expect.stringMatching(/sort on side/));
+    expect(found).toContainEqual(expect.stringMatching(/add on default: w y, r ordered/));
+  });
+});
+
 describe('frames', () => {
   test('a step knows which frame selected its stream', async () => {
     const [entry] = await lowered(`
