@@ -4,6 +4,7 @@ import path from 'node:path';
 import { preview as previewSource } from '../core/preview.ts';
 import { parseArguments, UsageError } from './arguments.ts';
 import { loadParser } from './checker.ts';
+import { defaultOutput } from './recordings.ts';
 import { trace } from './trace.ts';
 
 export async function preview(args: readonly string[]): Promise<number> {
@@ -16,13 +17,13 @@ export async function preview(args: readonly string[]): Promise<number> {
   } catch (error) {
     throw new Error(`${file} cannot be read: ${(error as Error).message}`);
   }
-  const out = given.values.get('-o') ?? `${file.replace(/\.py$/, '')}.raceline`;
   const parser = await loadParser();
   const { raceline, entry, entries } = previewSource(
     parser,
     [{ file: path.resolve(file), text }],
     given.values.get('--entry'),
   );
+  const out = given.values.get('-o') ?? defaultOutput(file);
   writeFileSync(out, raceline);
   const others = entries.filter((name) => name !== entry);
   console.log(`ran ${entry} on the built-in executor${others.length ? ` (also there: ${others.join(', ')})` : ''}`);

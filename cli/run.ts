@@ -1,9 +1,10 @@
 /** `raceline run`: runs a program under the native executor and prints what its trace shows. */
 import { spawn, spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { choice, parseArguments, UsageError } from './arguments.ts';
+import { defaultOutput } from './recordings.ts';
 import { trace } from './trace.ts';
 
 export async function run(args: readonly string[]): Promise<number> {
@@ -50,13 +51,4 @@ function findPython(): string {
   for (const name of ['python3', 'python'])
     if (spawnSync(name, ['-c', 'pass'], { stdio: 'ignore' }).status === 0) return name;
   throw new Error('no Python interpreter found. Name one with --python, or use raceline preview, which needs none.');
-}
-
-/** `.raceline/NAME-TIME.raceline` in the working folder; the folder keeps itself out of version control. */
-function defaultOutput(script: string): string {
-  mkdirSync('.raceline', { recursive: true });
-  const ignore = path.join('.raceline', '.gitignore');
-  if (!existsSync(ignore)) writeFileSync(ignore, '*\n');
-  const stamp = new Date().toISOString().replace(/[-:]/g, '').replace('T', '-').slice(0, 15);
-  return path.join('.raceline', `${path.basename(script, '.py')}-${stamp}.raceline`);
 }

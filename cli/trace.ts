@@ -5,7 +5,7 @@ import path from 'node:path';
 import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { judgeTrace } from '../core/judgeTrace.ts';
-import { openTraceFrom } from '../core/trace/index.ts';
+import { openTraceFrom, TraceError } from '../core/trace/index.ts';
 import { summarize, summarizeWaits } from '../core/trace/summary.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { displayPath } from './display-path.ts';
@@ -39,9 +39,19 @@ export async function trace(args: readonly string[]): Promise<number> {
 /** Unpacks on another thread while the pieces are read, so that the unpacked file is never held. */
 export async function readTrace(file: string): Promise<Trace> {
   const gz = await startsAsGzip(file);
+  try {
+    return await readPieces(file, gz);
+  } catch (error) {
+    // zlib keeps back what it unpacked last when it meets damage; in a short file that is all. The slower way gives it.
+    if (gz && error instanceof TraceError) return await readPieces(file, false);
+    throw error;
+  }
+}
+
+async function readPieces(file: string, unpack: boolean): Promise<Trace> {
   const bytes = createReadStream(file, { highWaterMark: 1 << 20 });
   try {
-    return await openTraceFrom(gz ? unpacked(bytes) : bytes, path.basename(file));
+    return await openTraceFrom(unpack ? unpacked(bytes) : bytes, path.basename(file));
   } finally {
     bytes.destroy();
   }

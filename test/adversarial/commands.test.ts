@@ -1,6 +1,7 @@
 /** What nobody means to type, and names that were made to do harm: the command line says what is wrong and goes on. */
-import { mkdirSync, symlinkSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
 import path from 'node:path';
+import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { folder, raceline, racy } from '../cli/raceline.ts';
 
@@ -55,5 +56,28 @@ describe('what lies in a folder', () => {
     expect([code, / 1 fixed/.test(stdout)]).toEqual([0, true]);
     const again = raceline(at, 'check', '--fix', '--diff', 'a.py');
     expect([again.code, again.stdout]).toEqual([0, '']);
+  });
+});
+
+describe('recordings', () => {
+  it('a preview without a name leaves nothing between the sources', () => {
+    const at = folder({ 'racy.py': racy });
+    expect(raceline(at, 'preview', 'racy.py').code).toBe(1);
+    expect(readdirSync(at).sort()).toEqual(['.raceline', 'racy.py']);
+    expect(readdirSync(path.join(at, '.raceline')).sort()).toEqual([
+      '.gitignore',
+      expect.stringMatching(/^racy-.*\.raceline$/),
+    ]);
+  });
+
+  it('a packed file with a wrong checksum or with garbage behind it still gives what it holds', () => {
+    const at = folder({ 'racy.py': racy });
+    raceline(at, 'preview', 'racy.py', '-o', 'run.raceline');
+    const packed = gzipSync(readFileSync(path.join(at, 'run.raceline')));
+    const wrong = Buffer.from(packed);
+    wrong.fill(0, wrong.length - 8, wrong.length - 4);
+    const files = { 'sum.gz': wrong, 'tail.gz': Buffer.concat([packed, Buffer.from('garbage')]) };
+    const { code, stdout } = raceline(folder(files), 'trace', ...Object.keys(files));
+    expect([code, stdout.match(/: \w+ missing-wait/g)?.length]).toEqual([1, 2]);
   });
 });
