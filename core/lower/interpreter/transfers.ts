@@ -61,7 +61,7 @@ export function transfer(m: Machine, self: TensorV, name: string, args: readonly
   if (name === 'cuda') {
     const named = args[0] ?? keywords.get('device');
     target = named === undefined || typeof named === 'boolean' ? undefined : deviceTarget(m, named);
-    if (!target || target.kind !== 'cuda') {
+    if (target?.kind !== 'cuda') {
       const device = new DeviceClass();
       device.prove();
       target = { kind: 'cuda', device, index: target?.index };
