@@ -173,3 +173,23 @@ def main():
     torch.cuda.synchronize()
 
 main()
+
+
+#- case: whoever gets the event with the tensor is given the order to wait for
+side = torch.cuda.Stream()
+
+def stage(x):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x.cuda() * 2
+        done = torch.cuda.Event()
+        done.record(side)
+        return y, done
+
+#- case: a collective's handle goes with its buffer
+import torch.distributed as dist
+
+def start(buffer, parts):
+    out = torch.empty(1024, device="cuda")
+    work = dist.all_to_all_single(out, buffer, async_op=True)
+    return work, out

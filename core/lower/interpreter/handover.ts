@@ -1,5 +1,18 @@
 /** Notes which tensors a followed function hands to its followed caller, and which leave the entry for good. */
-import { DictV, InstanceV, isObj, ListV, SetV, type Storage, TensorV, TupleV, Unknown, type Value } from '../values.ts';
+import {
+  DictV,
+  EventV,
+  InstanceV,
+  isObj,
+  ListV,
+  SetV,
+  type Storage,
+  TensorV,
+  TupleV,
+  Unknown,
+  type Value,
+  WorkV,
+} from '../values.ts';
 import { moduleLike } from './classes.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -19,6 +32,20 @@ export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): 
   return into;
 }
 
+/** An event or a collective's handle that goes with the tensors: whoever gets them is given the order to wait for. */
+function carriesOrder(value: Value, depth = 0): boolean {
+  if (!isObj(value) || depth > 3) return false;
+  if (value instanceof EventV || value instanceof WorkV) return true;
+  const inside = (items: Iterable<Value>) => {
+    for (const item of items) if (carriesOrder(item, depth + 1)) return true;
+    return false;
+  };
+  if (value instanceof ListV || value instanceof TupleV) return inside(value.items);
+  if (value instanceof DictV) return inside([...value.entries.values()].map((entry) => entry.value));
+  if (value instanceof InstanceV && value.cls.fields) return inside(value.attributes.values());
+  return false;
+}
+
 /** Inside a Function's backward the missing order is reported where it shows. */
 function isBackward(frame: Frame): boolean {
   const { fn } = frame;
@@ -26,7 +53,7 @@ function isBackward(frame: Frame): boolean {
 }
 
 export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' | 'yield'): void {
-  if (!isObj(value) || m.before > 0 || m.stack.some(isBackward)) return;
+  if (!isObj(value) || m.before > 0 || m.stack.some(isBackward) || carriesOrder(value)) return;
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     m.handOvers.push({
@@ -44,6 +71,7 @@ export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' |
 /** The entry's own result goes to a caller that nobody knows. */
 export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): void {
   m.loseEvents(value);
+  if (carriesOrder(value)) return;
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     const selection = m.current(m.deviceIndexOf(storage.device));
