@@ -186,6 +186,15 @@ def stage(x):
         done.record(side)
         return y, done
 
+#- case: an event of whichever device module
+def launch(kernel, x, side, device):
+    with torch.cuda.stream(side):
+        x.record_stream(side)
+        y = kernel(x)
+        done = torch.get_device_module(device).Event()
+        done.record(side)
+        return y, done
+
 #- case: a collective's handle goes with its buffer
 import torch.distributed as dist
 

@@ -35,7 +35,7 @@ export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): 
 /** An event or a collective's handle that goes with the tensors: whoever gets them is given the order to wait for. */
 function carriesOrder(value: Value, depth = 0): boolean {
   if (!isObj(value) || depth > 3) return false;
-  if (value instanceof EventV || value instanceof WorkV) return true;
+  if (value instanceof EventV || value instanceof WorkV || (value instanceof Unknown && value.event)) return true;
   const inside = (items: Iterable<Value>) => {
     for (const item of items) if (carriesOrder(item, depth + 1)) return true;
     return false;
