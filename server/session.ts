@@ -87,7 +87,7 @@ export class Session {
   /** Open Python documents and what matters of the closed files, in an order that does not depend on when they were opened. */
   files(): SourceFile[] {
     const open = new Set<string>();
-    for (const document of this.documents.all())
+    for (const document of this.openDocuments())
       if (document.languageId === 'python') {
         const key = this.uris.seen(document.uri);
         open.add(key);
@@ -184,7 +184,24 @@ export class Session {
     this.#stale = true;
     if (this.#timer) return;
     const rest = this.#duration < slowCheck ? 0 : Math.min(this.#duration / 2, longestRest);
-    this.#timer = setTimeout(() => this.check(), Math.max(this.#ended + rest - performance.now(), shortestWait));
+    this.#timer = setTimeout(
+      () => this.#checkGuarded(),
+      Math.max(this.#ended + rest - performance.now(), shortestWait),
+    );
+  }
+
+  /** No request is there that a failure could be answered to, and an error thrown out of a timer ends the process. */
+  #checkGuarded(): void {
+    try {
+      this.check();
+    } catch (error) {
+      this.connection.console.error(`the check failed: ${(error as Error).stack ?? String(error)}`);
+    }
+  }
+
+  /** Documents as the client opened them. One that it opened without a name cannot be spoken of. */
+  openDocuments(): TextDocument[] {
+    return this.documents.all().filter((document) => typeof document.uri === 'string');
   }
 
   /** Brings the findings up to the documents' present versions: an edit is only right for the text it was made for. */
@@ -234,7 +251,7 @@ export class Session {
 
   /** One line for the log and for bug reports. */
   describe(): string {
-    const open = this.documents.all().length;
+    const open = this.openDocuments().length;
     return `${open} open documents, ${this.#files} files checked, ${this.#result.findings.length} findings, last check ${Math.round(this.#duration)} ms, folders: ${this.#folders.map((folder) => path.basename(folder)).join(', ') || 'none'}`;
   }
 

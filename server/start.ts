@@ -131,7 +131,7 @@ export function startServer(connection: Connection, load: () => Promise<Engine> 
     notification('workspace/didChangeConfiguration', async (s) => {
       await s.settings.changed(
         params?.settings,
-        documents.all().map((document) => document.uri),
+        s.openDocuments().map((document) => document.uri),
       );
       s.schedule();
     }),

@@ -12,7 +12,7 @@ export class DiagnosticsPublisher {
 
   publish(session: Session): void {
     const uris = new Map<DocumentUri, string>();
-    for (const document of session.documents.all()) uris.set(document.uri, session.uris.seen(document.uri));
+    for (const document of session.openDocuments()) uris.set(document.uri, session.uris.seen(document.uri));
     if (session.settings.workspace.scope === 'workspace')
       for (const key of session.checkedFiles) uris.set(session.uris.uri(key), key);
     for (const [uri, key] of uris) {

@@ -342,6 +342,9 @@ describe('the life of the server', () => {
       textDocument: { uri: 'file:///not/open.py', version: 9 },
       contentChanges: [{ text: 'x' }],
     });
+    // A check comes by while a document without a name is open.
+    client.replace(uri, `${racy}# typed`);
+    expect(await client.diagnostics(uri)).toHaveLength(1);
     client.raw('Content-Length: 12\r\n\r\n{"jsonrpc":!');
     client.raw(`Content-Length: 2\r\n\r\n[]`);
     client.replace(uri, racy.replace('batch @', 'frames @'));
