@@ -343,6 +343,7 @@ describe('the life of the server', () => {
       contentChanges: [{ text: 'x' }],
     });
     // A check comes by while a document without a name is open.
+    client.notify('textDocument/didOpen', { textDocument: { languageId: 'python', version: 1, text: racy } });
     client.replace(uri, `${racy}# typed`);
     expect(await client.diagnostics(uri)).toHaveLength(1);
     client.raw('Content-Length: 12\r\n\r\n{"jsonrpc":!');
