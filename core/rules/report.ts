@@ -62,7 +62,7 @@ export function report(entries: readonly ExaminedEntry[]): Report[] {
   return withoutSecondViews(reports).sort(compareReports);
 }
 
-/** To call something useless it must be so on every execution, whoever called. */
+/** To call something useless it must be so on every execution, whoever called; what was not executed says otherwise. */
 const advice: ReadonlySet<string> = new Set([
   'redundant-record-stream',
   'redundant-sync',
@@ -73,7 +73,10 @@ const advice: ReadonlySet<string> = new Set([
 
 function holdsAlways(found: Report, entries: readonly ExaminedEntry[]): boolean {
   const holding = new Set(found.instances.map(({ path }) => path));
-  return entries.every(({ entry }) => entry.paths.every((path) => holding.has(path) || !reaches(path, found)));
+  return entries.every(({ entry }) => {
+    const reaching = entry.paths.filter((path) => reaches(path, found));
+    return reaching.every((path) => holding.has(path)) && (reaching.length === 0 || !entry.truncated);
+  });
 }
 
 export function originOf(program: StreamProgram, at: StepIndex): SourceOrigin | undefined {
