@@ -8,6 +8,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { page } from '../webview/page.ts';
+import { displayPath } from './display-path.ts';
 import { parseArguments, UsageError } from './arguments.ts';
 
 export interface ViewServer {
@@ -111,17 +112,12 @@ function reveal(request: IncomingMessage, response: ServerResponse, headers: Rec
   request.on('end', () => {
     try {
       const { file, line } = JSON.parse(body) as { file: unknown; line: unknown };
-      if (typeof file === 'string') console.log(`${printable(file)}:${Number(line)}`);
+      if (typeof file === 'string') console.log(`${displayPath(file)}:${Number(line)}`);
       response.writeHead(204, headers).end();
     } catch {
       response.writeHead(400, headers).end();
     }
   });
-}
-
-/** Control characters of a hostile name must not steer the terminal. */
-function printable(text: string): string {
-  return text.replace(/\p{Cc}/gu, '?');
 }
 
 /** Best effort: a machine without a browser still has the printed address. */

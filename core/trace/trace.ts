@@ -6,7 +6,7 @@
  * interned in `strings`; a column that holds strings holds indices into it, -1 for none.
  *
  * All columns are typed arrays with exactly `length` elements, so that a Trace can be posted between threads (structured
- * clone; `transferables` in transfer.ts lists the buffers).
+ * clone), their buffers handed over instead of copied.
  */
 import type { StreamProgram } from '../program/program.ts';
 
