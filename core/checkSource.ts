@@ -30,6 +30,8 @@ export interface SourceFile {
 export interface CheckOptions {
   /** Compute fixes with the findings. Each offered fix is re-analysed. The server asks for them later, one by one. */
   readonly fixes: boolean;
+  /** The oldest PyTorch that the files have to work with, as `2.4` or `2.4.1`. Left out: not known. */
+  readonly torchVersion?: string;
 }
 
 export interface CheckResult {
@@ -62,7 +64,8 @@ class Checker implements SourceChecker {
   readonly #parser: PythonParser;
   readonly #lower: Lower;
   /** What the last check found out about functions. */
-  readonly #checked: LoweringMemory;
+  #checked: LoweringMemory;
+  #torchVersion: string | undefined;
   /** Reports of a file and what is connected with it, by file; of the last check. */
   #alone: Map<string, readonly Report[]> | undefined;
   #parsed = new Map<string, ParsedFile>();
@@ -74,11 +77,17 @@ class Checker implements SourceChecker {
 
   constructor(parser: PythonParser, lower: Lower) {
     this.#parser = parser;
-    this.#lower = lower;
-    this.#checked = new LoweringMemory(lower);
+    this.#lower = (modules, given) =>
+      lower(modules, this.#torchVersion === undefined ? given : { ...given, torchVersion: this.#torchVersion });
+    this.#checked = new LoweringMemory(this.#lower);
   }
 
   check(files: readonly SourceFile[], options: CheckOptions): CheckResult {
+    if (options.torchVersion !== this.#torchVersion) {
+      // The same call may do other things in another version: nothing that was executed stands.
+      this.#torchVersion = options.torchVersion;
+      this.#checked = new LoweringMemory(this.#lower);
+    }
     const parsed = new Map<string, ParsedFile>();
     for (const { file, text } of files) parsed.set(file, this.#parse(file, text));
     this.#parsed = parsed;

@@ -28,6 +28,8 @@ export interface LowerOptions {
   readonly pathsPerEntry?: number;
   /** Emit the end of every block, for showing memory; otherwise only of blocks that several streams used. */
   readonly everyRelease?: boolean;
+  /** The oldest PyTorch that the modules have to work with, as `2.4` or `2.4.1`. Left out: not known. */
+  readonly torchVersion?: string;
   /** Told what each entry cost; for benches. */
   readonly observe?: (name: string, file: string, paths: number, spent: number) => void;
   /**
