@@ -335,3 +335,153 @@ def pipeline(host):
         y = x + 1
     torch.cuda.synchronize()
     return y
+
+#- case: an accelerator object has the functions of the device
+from deepspeed.accelerator import get_accelerator
+import torch
+
+class Uploader:
+    def __init__(self):
+        self.accelerator = get_accelerator()
+        self.side = self.accelerator.Stream()
+
+    def upload(self, host):
+        with self.accelerator.stream(self.side):
+            x = host.to(get_accelerator().current_device_name(), non_blocking=True)
+        return x.sum().item()
+        #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `self.side` is done
+#- good
+from deepspeed.accelerator import get_accelerator
+import torch
+
+class Uploader:
+    def __init__(self):
+        self.accelerator = get_accelerator()
+        self.side = self.accelerator.Stream()
+
+    def upload(self, host):
+        with self.accelerator.stream(self.side):
+            x = host.to(get_accelerator().current_device_name(), non_blocking=True)
+        get_accelerator().current_stream().wait_stream(self.side)
+        return x.sum().item()
+
+#- case: a package that chooses its accelerator itself
+from accelerator.real import get_accelerator
+import torch
+
+def upload(host):
+    side = get_accelerator().Stream()
+    with get_accelerator().stream(side):
+        x = host.to("cuda", non_blocking=True)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `side` is done
+#- file: accelerator/__init__.py
+
+#- file: accelerator/real.py
+import importlib
+import os
+chosen = None
+
+def get_accelerator():
+    global chosen
+    if chosen is None:
+        chosen = importlib.import_module(os.environ["ACCELERATOR"]).Accelerator()
+    return chosen
+#- good
+from accelerator.real import get_accelerator
+import torch
+
+def upload(host):
+    side = get_accelerator().Stream()
+    with get_accelerator().stream(side):
+        x = host.to("cuda", non_blocking=True)
+    get_accelerator().current_stream().wait_stream(side)
+    return x.sum().item()
+
+#- case: the generic streams and events
+def upload(host):
+    side = torch.Stream("cuda")
+    with side:
+        x = host.to("cuda", non_blocking=True)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `side` is done
+#- good
+def upload(host):
+    side = torch.Stream("cuda")
+    with side:
+        x = host.to("cuda", non_blocking=True)
+    ready = torch.Event("cuda")
+    ready.record(side)
+    ready.wait()
+    return x.sum().item()
+
+#- case: the generic functions of the accelerator
+def upload(host):
+    before = torch.accelerator.current_stream()
+    side = torch.Stream()
+    torch.accelerator.set_stream(side)
+    x = host.to(torch.accelerator.current_accelerator(), non_blocking=True)
+    torch.accelerator.set_stream(before)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on `before` by `sum` before the `copy` on `side` is done
+#- good
+def upload(host):
+    before = torch.accelerator.current_stream()
+    side = torch.Stream()
+    torch.accelerator.set_stream(side)
+    x = host.to(torch.accelerator.current_accelerator(), non_blocking=True)
+    torch.accelerator.synchronize()
+    torch.accelerator.set_stream(before)
+    return x.sum().item()
+
+#- case: the module of whatever device there is
+def upload(host, device):
+    module = torch.get_device_module(device)
+    side = module.Stream()
+    with module.stream(side):
+        x = host.to("cuda", non_blocking=True)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `side` is done
+#- good
+def upload(host, kind):
+    module = getattr(torch, kind)
+    side = module.Stream()
+    with module.stream(side):
+        x = host.to("cuda", non_blocking=True)
+    module.current_stream().wait_stream(side)
+    return x.sum().item()
+
+#- case: a device module that came as a parameter
+class Uploader:
+    def __init__(self, device_handle):
+        self.device_handle = device_handle
+        self.side = self.device_handle.Stream(priority=-1)
+
+    def upload(self, host):
+        with self.device_handle.stream(self.side):
+            x = host.to("cuda", non_blocking=True)
+        return x.sum().item()
+        #      ^ missing-wait: `x` is read on the default stream by `sum` before the `copy` on `self.side` is done
+#- good
+class Uploader:
+    def __init__(self, device_handle):
+        self.device_handle = device_handle
+        self.side = self.device_handle.Stream(priority=-1)
+
+    def upload(self, host):
+        ready = self.device_handle.Event()
+        with self.device_handle.stream(self.side):
+            x = host.to("cuda", non_blocking=True)
+            ready.record()
+        self.device_handle.current_stream().wait_event(ready)
+        return x.sum().item()
+
+#- case: a process has events of its own
+def watch(context, host):
+    side = torch.cuda.Stream()
+    stop = context.Event()
+    with torch.cuda.stream(side):
+        x = host.to("cuda", non_blocking=True)
+    side.synchronize()
+    stop.wait()
+    return x.sum().item()

@@ -1,5 +1,6 @@
 /** Python's built-in functions, as far as they move references or read values. */
 import type { Node } from '../../python/ast.ts';
+import { anyDevice } from '../../torch/deviceModules.ts';
 import {
   ClassV,
   ContextV,
@@ -248,7 +249,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
           value.hint = args[2]!;
         return value;
       }
-      if (first instanceof ExternalV && first.path === 'torch') return new ExternalV('torch.cuda');
+      if (first instanceof ExternalV && first.path === 'torch') return new ExternalV(anyDevice);
       return m.deriveUnknown(`getattr:${keyOf(first)}:${keyOf(attribute)}`, 'attribute');
     }
     case 'setattr':

@@ -1,5 +1,6 @@
 /** Calls of every kind of callee. An unknown one may keep, synchronize and read what it is given: it keeps quiet. */
 import type { Node } from '../../python/ast.ts';
+import { anyDevice, choosesDevice, givesDeviceFunctions, namedLikeDevice } from '../../torch/deviceModules.ts';
 import { isTensorMethod, tensorOnly } from '../../torch/operators.ts';
 import {
   BoundMethodV,
@@ -36,12 +37,13 @@ import { getAttribute } from './attributes.ts';
 import { instantiate, lookup, moduleLike } from './classes.ts';
 import { containerMethod } from './containers.ts';
 import { generatorContext } from './contexts.ts';
-import { callExternal } from './externals.ts';
+import { callExternal, deviceCall } from './externals.ts';
 import { GeneratorV } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
 import { launchKernel } from './kernels.ts';
 import type { Machine } from './machine.ts';
+import { external } from './modules.ts';
 import { callModule, moduleMethod, nativeMethod } from './modulesOfTorch.ts';
 import { eventMethod, eventOf, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
@@ -55,6 +57,8 @@ export const noKeywords: Keywords = new Map();
 export function call(m: Machine, callee: Value, args: readonly Value[], keywords: Keywords, node: Node): Value {
   const target = resolved(m, callee);
   if (target instanceof FunctionV) {
+    if (args.length === 0 && givesDeviceFunctions(target.name) && choosesDevice(target.closure.module.name))
+      return external(anyDevice);
     const result = callFunction(m, target, args, keywords, node);
     return target.contextManager && result instanceof GeneratorV ? generatorContext(m, result) : result;
   }
@@ -85,6 +89,7 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
     return callMethod(m, target.receiver, name, args, keywords, node);
   }
   const name = target instanceof Unknown ? target.name : 'call';
+  if (target instanceof Unknown && args.length === 0 && givesDeviceFunctions(name)) return external(anyDevice);
   return m.at(node, () => unknownCall(m, name, args, keywords));
 }
 
@@ -225,6 +230,10 @@ function unknownMethod(
   if (self.tensor && (isTensorMethod(name) || tensorOnly(name)))
     return tensorMethod(m, self.tensor, name, args, keywords, node);
   const first = args[0] === undefined ? undefined : resolved(m, args[0]);
+  if (callsDevice(self, name, first, args, keywords)) {
+    const result = deviceCall(m, name, args, keywords, node);
+    if (result !== undefined) return result;
+  }
   switch (name) {
     case 'wait_stream':
     case 'wait_event':
@@ -295,6 +304,36 @@ function unknownMethod(
       self.items.set(key, result);
     }
   return result;
+}
+
+/** Whether the receiver must be the module of some device: functions of streams are called on it. */
+function callsDevice(
+  self: Unknown,
+  name: string,
+  first: Value | undefined,
+  args: readonly Value[],
+  keywords: Keywords,
+): boolean {
+  const given = first ?? keywords.get('stream');
+  const takesStream =
+    given instanceof StreamV ||
+    (given instanceof Unknown && (given.stream !== undefined || /stream/i.test(given.name)));
+  const only = (...names: string[]): boolean => [...keywords.keys()].every((key) => names.includes(key));
+  switch (name) {
+    case 'Stream':
+      return args.length <= 2 && only('device', 'priority');
+    case 'current_stream':
+    case 'default_stream':
+      return args.length <= 1 && only('device');
+    case 'stream':
+    case 'set_stream':
+    case 'StreamContext':
+      return args.length + keywords.size === 1 && takesStream;
+    case 'Event':
+      // Threads and processes have events too.
+      return only('enable_timing', 'blocking', 'interprocess') && (keywords.size > 0 || namedLikeDevice(self.name));
+  }
+  return false;
 }
 
 function pairsOf(m: Machine, self: Unknown, name: string): Value {

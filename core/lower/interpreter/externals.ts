@@ -3,6 +3,7 @@
  * references and control. What is in no table is unknown.
  */
 import type { Node } from '../../python/ast.ts';
+import { anyDevice, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
 import { isBlocking, isComputing, isInPlace, isOverwriting, isSplitting, isViewing } from '../../torch/operators.ts';
 import {
@@ -27,7 +28,7 @@ import { graphContext, graphCall } from './graphs.ts';
 import { libraryCall } from './library.ts';
 import { makeLoader } from './loaders.ts';
 import type { Machine } from './machine.ts';
-import { hostRead, operate } from './memory.ts';
+import { hostRead, isHost, operate } from './memory.ts';
 import { external } from './modules.ts';
 import { makeModule, makeOptimizer } from './modulesOfTorch.ts';
 import { deviceIndexOf, proveDevice, selectStream, streamContext, streamOf } from './streams.ts';
@@ -42,7 +43,13 @@ function plain(name: string): Unknown {
 }
 
 export function callExternal(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
+  const ofDevice = deviceFunction(path);
+  if (ofDevice !== undefined) {
+    const result = deviceCall(m, ofDevice, args, keywords, node);
+    return result === undefined ? unknownCall(m, path, args, keywords) : result;
+  }
   if (path.startsWith('torch.')) return torchCall(m, path, args, keywords, node);
+  if (givesDeviceFunctions(path)) return external(anyDevice);
   if (!path.includes('.') && isBuiltin(path)) return builtinCall(m, path, args, keywords, node);
   // A decorator call: `@triton.autotune(…)`.
   if (/^triton\.(jit|autotune|heuristics)$/.test(path)) return external('triton.jit');
@@ -53,12 +60,6 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
   return unknownCall(m, path, args, keywords);
 }
 
-/** `torch.cuda`, `torch.xpu`, `torch.accelerator` and so on speak of the same things. */
-function deviceModule(path: string): string | undefined {
-  const match = /^torch\.(?:cuda|xpu|npu|mtia|accelerator|musa|hpu)\.(.+)$/.exec(path);
-  return match?.[1];
-}
-
 /** An external event orders the world outside of a capture with the graph's replays: nothing that is followed here. */
 function makeEvent(m: Machine, timing: Value | undefined, keywords: Keywords, node: Node): Value {
   const external = flag(m, keywords.get('external'), node);
@@ -66,12 +67,6 @@ function makeEvent(m: Machine, timing: Value | undefined, keywords: Keywords, no
 }
 
 export function torchCall(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
-  const ofDevice = deviceModule(path);
-  if (ofDevice !== undefined) {
-    const result = deviceCall(m, ofDevice, args, keywords, node);
-    if (result !== undefined) return result;
-    return unknownCall(m, path, args, keywords);
-  }
   const name = path.slice('torch.'.length);
   const last = path.slice(path.lastIndexOf('.') + 1);
   switch (name) {
@@ -165,7 +160,7 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
       return call(m, args[0] ?? null, args.slice(1), inner, node);
     }
     case 'get_device_module':
-      return new Unknown('torch.cuda', 'external');
+      return external(anyDevice);
     case 'utils.data.DataLoader':
       return makeLoader(m, args, keywords);
     case 'autograd.backward':
@@ -296,7 +291,8 @@ function makeStream(m: Machine, args: readonly Value[], keywords: Keywords): Str
   return m.temp(stream);
 }
 
-function deviceCall(
+/** A function of a device's module, by its name in there; undefined: unknown. */
+export function deviceCall(
   m: Machine,
   name: string,
   args: readonly Value[],
@@ -354,9 +350,34 @@ function deviceCall(
       return true;
     case 'device_count':
       return 8;
+    case 'current_accelerator': {
+      const accelerator = new DeviceClass();
+      accelerator.prove();
+      return new DeviceV('cuda', undefined, accelerator);
+    }
+    case 'device_name':
+      return typeof args[0] === 'number' ? `cuda:${args[0]}` : 'cuda';
+    case 'current_device_name':
+      return 'cuda';
+    case 'pin_memory': {
+      const tensor = tensorOf(m, args[0]);
+      return tensor ? tensorMethod(m, tensor, 'pin_memory', [], new Map(), node) : undefined;
+    }
+    case 'on_accelerator':
+    case 'is_pinned': {
+      const tensor = tensorOf(m, args[0]);
+      return tensor && isHost(tensor) ? name === 'is_pinned' && tensor.storage.memory === 'pinned' : plain(name);
+    }
+    case 'is_synchronized_device':
+    case 'use_host_timers':
+    case 'resolves_data_dependency':
+    case 'handles_memory_backpressure':
+      // True for a CPU only.
+      return false;
     case 'current_device':
     case 'current_device_index':
       return m.device;
+    case 'set_device_index':
     case 'set_device': {
       const index = deviceIndexOf(m, args[0]);
       if (index !== undefined) m.device = index;
