@@ -38,6 +38,8 @@ export interface CheckResult {
   /** Sorted by file and place; the same input gives the same findings. */
   readonly findings: readonly Finding[];
   readonly problems: readonly Problem[];
+  /** How many more findings a baseline knows already. */
+  readonly known?: number;
 }
 
 export interface SourceChecker {

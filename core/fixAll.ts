@@ -11,8 +11,6 @@ export interface FixAllOptions {
   readonly only?: (finding: Finding) => boolean;
   /** Files that may be edited; a fix that touches another is not taken. Left out: all. */
   readonly files?: ReadonlySet<string>;
-  /** As of `CheckOptions`. */
-  readonly torchVersion?: string;
 }
 
 export interface FixAllResult {
@@ -25,11 +23,10 @@ export interface FixAllResult {
 export function fixAll(
   checker: SourceChecker,
   files: readonly SourceFile[],
-  { only = () => true, files: editable, torchVersion }: FixAllOptions = {},
+  { only = () => true, files: editable }: FixAllOptions = {},
 ): FixAllResult {
-  const options = { fixes: false, ...(torchVersion === undefined ? {} : { torchVersion }) };
   let current = files;
-  let result = checker.check(current, options);
+  let result = checker.check(current, { fixes: false });
   let applied = 0;
   // Every fix that is offered removes its finding and adds none, so their number bounds the rounds.
   for (let rounds = result.findings.length; rounds > 0; rounds--) {
@@ -39,7 +36,7 @@ export function fixAll(
       const edits = next.edits.filter((edit) => edit.file === file.file);
       return edits.length ? { file: file.file, text: applyEdits(file.text, edits) } : file;
     });
-    result = checker.check(current, options);
+    result = checker.check(current, { fixes: false });
     applied++;
   }
   return { files: current, result, applied };

@@ -15,6 +15,7 @@ const allowed = {
   'core/hazards': ['core/base', 'core/program', 'core/order'],
   'core/lower': ['core/base', 'core/program', 'core/python', 'core/torch'],
   'core/rules': ['core/base', 'core/program', 'core/hazards', 'core/lower', 'core/python', 'core/trace', 'core/torch'],
+  'core/settings': ['core/base', 'core/rules'],
   'core/trace': ['core/base', 'core/program'],
   'core/execute': ['core/base', 'core/program', 'core/trace'],
   'core/timeline': ['core/base', 'core/program', 'core/trace'],
@@ -27,6 +28,7 @@ const allowed = {
 };
 const packages = {
   'core/python': ['web-tree-sitter'],
+  'core/settings': ['smol-toml'],
   'core/trace': ['fflate'],
   server: ['vscode-languageserver', 'vscode-languageserver-textdocument', 'vscode-uri', 'node:'],
   cli: ['node:', 'fflate', 'diff', 'vscode-languageserver'],

@@ -32,4 +32,8 @@ export interface Finding {
 export interface Problem {
   readonly file: string;
   readonly message: string;
+  /** From 0, where the problem has a place. */
+  readonly line?: number;
+  /** What is worth to know, although the file was read and analysed. */
+  readonly note?: true;
 }
