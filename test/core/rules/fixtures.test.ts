@@ -4,7 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSourceChecker, type SourceChecker } from '../../../core/checkSource.ts';
 import { rules } from '../../../core/rules/index.ts';
-import { checkCase, readFixtures } from '../../harness/check.ts';
+import { checkCase } from '../../harness/check.ts';
+import { readFixtures } from '../../harness/fixtures.ts';
 import { loadParser } from '../../harness/parser.ts';
 
 const folder = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '../../../core/rules');
