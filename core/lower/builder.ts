@@ -29,6 +29,13 @@ interface OpenBlock {
   readonly stream: StreamId | undefined;
 }
 
+interface Arrival {
+  /** Index of the step before which it lies. */
+  readonly at: number;
+  readonly steps: Step[];
+  readonly late: Step[];
+}
+
 type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 type Unplaced<T> = T extends unknown ? Omit<T, 'thread' | 'origin'> : never;
 /** A step without the thread and origin, which the builder adds. */
@@ -42,9 +49,8 @@ export class ProgramBuilder {
   readonly #origins: Origin[] = [];
   readonly #originKeys = new Map<string, OriginId>();
   readonly #prologue: Step[] = [];
-  readonly #atEntry: Step[] = [];
-  readonly #lateAtEntry: Step[] = [];
-  #entryAt = 0;
+  /** Places where a caller from outside comes in: the entry's call, then each hook's. */
+  readonly #arrivals: Arrival[] = [{ at: 0, steps: [], late: [] }];
   readonly #steps: Step[] = [];
   #graphs = 0;
   readonly #blind: number[] = [];
@@ -104,30 +110,39 @@ export class ProgramBuilder {
     this.#prologue.push({ ...step, thread: 0, origin } as Step);
   }
 
-  /** The entry's call comes next: what its caller did for it lies here. */
+  /** The entry's call, or a hook's, comes next: what its caller did for it lies here. */
   enter(): void {
-    this.#entryAt = this.#steps.length;
+    this.#arrivals.push({ at: this.#steps.length, steps: [], late: [] });
   }
 
-  /** By the caller, just before the entry's call. */
+  /** By the caller, just before the latest call from outside. */
   addAtEntry(step: NewStep, origin: OriginId): void {
-    this.#atEntry.push({ ...step, thread: 0, origin } as Step);
+    this.#arrivals.at(-1)!.steps.push({ ...step, thread: 0, origin } as Step);
   }
 
   /** By the caller, after everything that `addAtEntry` puts there. */
   addLateAtEntry(step: NewStep, origin: OriginId): void {
-    this.#lateAtEntry.push({ ...step, thread: 0, origin } as Step);
+    this.#arrivals.at(-1)!.late.push({ ...step, thread: 0, origin } as Step);
   }
 
   /** Where a step that `add` gave this index ends up. */
   placed(index: number): number {
-    const caller = index >= this.#entryAt ? this.#atEntry.length + this.#lateAtEntry.length : 0;
-    return index + this.#prologue.length + caller;
+    let place = index + this.#prologue.length;
+    for (const { at, steps, late } of this.#arrivals) if (at <= index) place += steps.length + late.length;
+    return place;
+  }
+
+  /** Where the entry's own call begins. */
+  get #entryAt(): number {
+    return this.#arrivals[1]?.at ?? 0;
   }
 
   /** Whether the entry itself did nothing that has an order. */
   get idle(): boolean {
-    return this.#atEntry.length === 0 && this.#steps.slice(this.#entryAt).every(({ kind }) => kind === 'escape');
+    return (
+      this.#arrivals.every(({ steps }) => steps.length === 0) &&
+      this.#steps.slice(this.#entryAt).every(({ kind }) => kind === 'escape')
+    );
   }
 
   /**
@@ -141,7 +156,7 @@ export class ProgramBuilder {
       if (step.kind === 'launch') for (const { block } of step.accesses) blocks.add(block);
       if ('stream' in step) streams.add(step.stream);
     };
-    for (const step of [...this.#atEntry, ...this.#steps.slice(this.#entryAt)]) {
+    for (const step of [...this.#arrivals.flatMap(({ steps }) => steps), ...this.#steps.slice(this.#entryAt)]) {
       if (step.kind === 'hostWait') {
         if (step.on.kind === 'stream') streams.add(step.on.stream);
       } else if (step.kind === 'launch' || step.kind === 'allocate' || step.kind === 'outside') note(step);
@@ -168,10 +183,11 @@ export class ProgramBuilder {
       origins: this.#origins,
       steps: [
         ...this.#prologue,
-        ...this.#steps.slice(0, this.#entryAt),
-        ...this.#atEntry,
-        ...this.#lateAtEntry,
-        ...this.#steps.slice(this.#entryAt),
+        ...this.#arrivals.flatMap(({ at, steps, late }, i) => [
+          ...steps,
+          ...late,
+          ...this.#steps.slice(at, this.#arrivals[i + 1]?.at ?? this.#steps.length),
+        ]),
       ],
       ...(this.#blind.length ? { blind: this.#blind.map((index) => this.placed(index)) } : {}),
     };

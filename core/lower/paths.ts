@@ -30,12 +30,21 @@ export class Decisions {
     return this.#taken.get(key);
   }
 
-  decide(key: string, fallback: boolean, file: string, test: Node, open = true, near = true): boolean {
+  /** `turn`: the key under which a path goes the other way, where several values do so together. */
+  decide(
+    key: string,
+    fallback: boolean,
+    file: string,
+    test: Node,
+    open = true,
+    near = true,
+    turn: string = key,
+  ): boolean {
     const before = this.#taken.get(key);
     if (before !== undefined) return before;
-    const taken = open && this.#plan.has(key) ? !fallback : fallback;
+    const taken = open && this.#plan.has(turn) ? !fallback : fallback;
     this.#taken.set(key, taken);
-    this.made.push({ key, file, test, fallback, taken, open, near });
+    this.made.push({ key: turn, file, test, fallback, taken, open, near });
     return taken;
   }
 }

@@ -485,3 +485,97 @@ def watch(context, host):
     side.synchronize()
     stop.wait()
     return x.sum().item()
+
+#- case: a hook for saved tensors copies what the forward has just made
+class Offload(torch.autograd.graph.saved_tensors_hooks):
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.kept = {}
+
+        def pack(x):
+            host = torch.empty_like(x, device="cpu", pin_memory=True)
+            with torch.cuda.stream(self.side):
+                host.copy_(x, non_blocking=True)
+              # ^ missing-wait: `x` is read on `self.side` by `copy_` before the `forward` on the default stream is
+              # | done: no wait of `self.side` for the default stream lies between
+            self.kept[id(host)] = x, self.side.record_event()
+            return host
+
+        def unpack(host):
+            x, copied = self.kept.pop(id(host))
+            torch.cuda.current_stream().wait_event(copied)
+            return x
+
+        super().__init__(pack, unpack)
+#- good
+class Offload(torch.autograd.graph.saved_tensors_hooks):
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.kept = {}
+
+        def pack(x):
+            host = torch.empty_like(x, device="cpu", pin_memory=True)
+            self.side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.side):
+                host.copy_(x, non_blocking=True)
+            self.kept[id(host)] = x, self.side.record_event()
+            return host
+
+        def unpack(host):
+            x, copied = self.kept.pop(id(host))
+            torch.cuda.current_stream().wait_event(copied)
+            return x
+
+        super().__init__(pack, unpack)
+
+#- case: a hook on accumulated gradients
+side = torch.cuda.Stream()
+hosts = {}
+
+def offload_gradients(parameters):
+    def offload(parameter):
+        with torch.cuda.stream(side):
+            hosts[parameter].copy_(parameter.grad, non_blocking=True)
+          # ^ missing-wait: `parameter.grad` is read on `side` by `copy_` before the caller's earlier work
+
+    for parameter in parameters:
+        hosts[parameter] = torch.empty(parameter.shape, pin_memory=True)
+        parameter.register_post_accumulate_grad_hook(offload)
+#- good
+side = torch.cuda.Stream()
+hosts = {}
+
+def offload_gradients(parameters):
+    def offload(parameter):
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            hosts[parameter].copy_(parameter.grad, non_blocking=True)
+            parameter.grad.record_stream(side)
+
+    for parameter in parameters:
+        hosts[parameter] = torch.empty(parameter.shape, pin_memory=True)
+        parameter.register_post_accumulate_grad_hook(offload)
+
+#- case: a method is the hook of a module
+class Recorder:
+    def __init__(self, module):
+        self.side = torch.cuda.Stream()
+        self.host = torch.empty(1024, pin_memory=True)
+        module.register_forward_hook(self.note)
+
+    def note(self, module, args, output):
+        with torch.cuda.stream(self.side):
+            self.host.copy_(output.detach(), non_blocking=True)
+          # ^ missing-wait
+#- good
+class Recorder:
+    def __init__(self, module):
+        self.side = torch.cuda.Stream()
+        self.host = torch.empty(1024, pin_memory=True)
+        module.register_forward_hook(self.note)
+
+    def note(self, module, args, output):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.host.copy_(output.detach(), non_blocking=True)
+            output.record_stream(self.side)

@@ -202,3 +202,36 @@ def start(buffer, parts):
     out = torch.empty(1024, device="cuda")
     work = dist.all_to_all_single(out, buffer, async_op=True)
     return work, out
+
+#- case: what a hook for saved tensors brings back is used at once
+class Offload(torch.autograd.graph.saved_tensors_hooks):
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+        def pack(x):
+            return x.cpu().pin_memory()
+
+        def unpack(host):
+            with torch.cuda.stream(self.side):
+                x = host.to("cuda", non_blocking=True)
+            x.record_stream(torch.cuda.current_stream())
+            return x
+          # ^ unjoined-output
+
+        super().__init__(pack, unpack)
+#- good
+class Offload(torch.autograd.graph.saved_tensors_hooks):
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+        def pack(x):
+            return x.cpu().pin_memory()
+
+        def unpack(host):
+            with torch.cuda.stream(self.side):
+                x = host.to("cuda", non_blocking=True)
+            torch.cuda.current_stream().wait_stream(self.side)
+            x.record_stream(torch.cuda.current_stream())
+            return x
+
+        super().__init__(pack, unpack)

@@ -11,5 +11,4 @@ export const notYet: Readonly<Record<string, string>> = {
     'a local of a public method ends with it; what its caller allocates next is not modelled',
   'missing-record-stream/07-spilled-parameters.bad.py:21 missing-record-stream':
     'an assignment to `.data` is not a release',
-  'missing-wait/05-gradient-norm-hook.bad.py:15 missing-wait': 'hooks on accumulated gradients are not run',
 };

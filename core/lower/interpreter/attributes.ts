@@ -90,6 +90,7 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
   if (value instanceof NativeV) {
     const found = value.attributes.get(name);
     if (found !== undefined) return found;
+    if (value.path === 'torch.UntypedStorage') return plainUnknown(m, `a:${value.id}:${name}`, name);
     if (/^(weight|bias|running_mean|running_var)$/.test(name) && value.tensors.length > 0) {
       const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, 'unknown');
       value.attributes.set(name, tensor);

@@ -481,7 +481,10 @@ function instanceOf(value: Value, type: Value): boolean | undefined {
       : path === 'torch.Tensor'
         ? true
         : /Parameter$/.test(path)
-          ? undefined
+          ? // What an operator made is none.
+            value.storage.stream === undefined || value.grads === 'yes'
+            ? undefined
+            : false
           : false;
   if (value instanceof ListV)
     return /^(list|typing\.(List|Sequence)|collections\.(abc\.)?(Sequence|Iterable|deque))$/.test(path);

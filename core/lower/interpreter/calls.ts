@@ -1,7 +1,7 @@
 /** Calls of every kind of callee. An unknown one may keep, synchronize and read what it is given: it keeps quiet. */
 import type { Node } from '../../python/ast.ts';
 import { anyDevice, choosesDevice, givesDeviceFunctions, namedLikeDevice } from '../../torch/deviceModules.ts';
-import { isTensorMethod, tensorOnly } from '../../torch/operators.ts';
+import { isTensorMethod, tensorOnly } from '../../torch/evidence.ts';
 import {
   BoundMethodV,
   BuiltinMethodV,
@@ -41,6 +41,7 @@ import { callExternal, deviceCall } from './externals.ts';
 import { GeneratorV } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
+import { registerHook } from './hooks.ts';
 import { launchKernel } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { external } from './modules.ts';
@@ -195,7 +196,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
       m.builder.events[value.event]!.unknown = true;
       m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
     } else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV)
-      m.callbacks.push(value);
+      m.hooks.push({ caller: 'somebody', fn: value });
     else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
   }
   const device = tensors.find((t) => t.storage.memory === 'device');
@@ -261,8 +262,7 @@ function unknownMethod(
       break;
   }
   if (/^register_.*hook$|^add_done_callback$|^register_callback$/.test(name)) {
-    for (const value of args) m.callbacks.push(value);
-    return m.temp(new Unknown('handle', 'result'));
+    return registerHook(m, self, name, args);
   }
   if (!self.plain && (tensorOnly(name) || (name === 'to' && looksLikeTransfer(args, keywords)) || name === 'cuda')) {
     const tensor = tensorOf(m, self);

@@ -240,6 +240,13 @@ function evCall(m: Machine, node: Call): Value {
       ? callMethod(m, receiver, callee.name, args, keywords, node)
       : call(m, fn, args, keywords, node);
   frame.node = node;
+  // What the call showed to be a tensor, a stream or an event has the name that it was passed by.
+  for (const [i, arg] of node.args.entries()) {
+    const value = args[i];
+    if (arg.kind === 'Starred') break;
+    if (value instanceof Unknown && (arg.kind === 'Attribute' || arg.kind === 'Subscript') && isTracked(value))
+      if (isPlace(arg)) m.bind(sourceOf(m, arg), value, true);
+  }
   m.hold(result);
   return result;
 }

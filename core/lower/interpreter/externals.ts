@@ -5,11 +5,21 @@
 import type { Node } from '../../python/ast.ts';
 import { anyDevice, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
-import { isBlocking, isComputing, isInPlace, isOverwriting, isSplitting, isViewing } from '../../torch/operators.ts';
+import {
+  isBlocking,
+  isBlockingTensor,
+  isComputing,
+  isInPlace,
+  isListing,
+  isMetadata,
+  isOverwriting,
+  isSplitting,
+  isViewing,
+  operatorName,
+} from '../../torch/operators.ts';
 import {
   DeviceClass,
   DeviceV,
-  ListV,
   NativeV,
   type StreamV,
   TensorV,
@@ -25,6 +35,7 @@ import { collective } from './collectives.ts';
 import { plainContext } from './contexts.ts';
 import { makeTensor } from './factories.ts';
 import { graphContext, graphCall } from './graphs.ts';
+import { atEndOfBackward, registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { libraryCall } from './library.ts';
 import { makeLoader } from './loaders.ts';
 import type { Machine } from './machine.ts';
@@ -32,7 +43,7 @@ import { hostRead, isHost, operate } from './memory.ts';
 import { external } from './modules.ts';
 import { makeModule, makeOptimizer } from './modulesOfTorch.ts';
 import { deviceIndexOf, proveDevice, selectStream, streamContext, streamOf } from './streams.ts';
-import { computeFunction, flag, splitTensor, tensorMethod, tensorOf, view } from './tensors.ts';
+import { computeFunction, flag, foreachFunction, tensorMethod, tensorOf, view } from './tensors.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
 
@@ -113,8 +124,21 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
     case 'autograd.graph.saved_tensors_hooks':
     case 'autograd.set_detect_anomaly':
     case 'random.fork_rng':
-      for (const value of args) if (isCallable(value)) m.callbacks.push(value);
+      if (last === 'saved_tensors_hooks')
+        registerSavedTensorsHooks(m, args[0] ?? keywords.get('pack_hook'), args[1] ?? keywords.get('unpack_hook'));
       return plainContext(m);
+    case 'autograd.graph.register_multi_grad_hook':
+      return registerHook(m, args[0] ?? null, last, args.slice(1));
+    case '_C._current_autograd_node':
+      return m.autogradNode ?? m.temp(new NativeV('torch.autograd.Node'));
+    case '_C._current_graph_task_id':
+      return m.deriveUnknown('graph task', last);
+    case '_C._storage_Use_Count':
+      return plain(last);
+    case 'autograd.Variable._execution_engine.queue_callback':
+    case 'autograd.variable.Variable._execution_engine.queue_callback':
+      atEndOfBackward(m, args[0]);
+      return null;
     case 'is_tensor':
       return resolved(m, args[0] ?? null) instanceof TensorV
         ? true
@@ -191,71 +215,52 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
     if (target) operate(m, last, [], [target], false);
     return args[0] ?? null;
   }
-  if (/^_foreach_\w+$/.test(name)) return foreach(m, last, args);
-  if (/^(?:(?:nn\.functional|linalg|fft|special|_C\._nn|ops\.aten|nested|masked|signal|sparse)\.)?\w+$/.test(name)) {
-    const kind = name === last || name.startsWith('fft.') ? factoryKind(last) : undefined;
-    if (kind) return makeTensor(m, last, kind, args, keywords);
-    if (isSplitting(last)) {
-      const tensor = tensorOf(m, args[0]);
-      if (tensor) return splitTensor(m, tensor, last, args.slice(1), keywords);
-    }
-    if (
-      isViewing(last) ||
-      /^(reshape|squeeze|unsqueeze|transpose|permute|flatten|narrow|select|view_as_real|view_as_complex|detach|moveaxis|movedim)$/.test(
-        last,
-      )
-    ) {
-      const tensor = tensorOf(m, args[0] ?? keywords.get('input'));
-      if (tensor) return tensorMethod(m, tensor, last, args.slice(1), keywords, node);
-    }
-    if (isInPlace(last)) {
-      const tensor = tensorOf(m, args[0]);
-      if (tensor) {
-        const others = tensorsIn(m, args.slice(1));
-        operate(m, last, isOverwriting(last) ? others : [tensor, ...others], [tensor], false);
-        return tensor;
-      }
-    }
-    if (/^(repeat_interleave|nonzero|unique|unique_consecutive|masked_select|equal|bincount)$/.test(last)) {
-      const tensor = tensorOf(m, args[0]);
-      if (tensor) {
-        hostRead(m, tensor, last);
-        return last === 'equal' ? plain(last) : operate(m, last, tensorsIn(m, args), [], true)!;
-      }
-    }
-    if (isComputing(last)) {
-      if (flag(m, keywords.get('inplace'), node)) {
-        const tensor = tensorOf(m, args[0]);
-        if (tensor) {
-          operate(m, last, [tensor], [tensor], false);
-          return tensor;
-        }
-      }
-      return computeFunction(m, last, args, keywords);
-    }
-    if (isBlocking(last)) return unknownCall(m, path, args, keywords);
-  }
-  return unknownCall(m, path, args, keywords);
+  const factory = factoryKind(name) ?? (name.startsWith('ops.aten.') ? factoryKind(last) : undefined);
+  if (factory && !(name === 'normal' && tensorsIn(m, args.slice(0, 1)).length > 0))
+    return makeTensor(m, last, factory, args, keywords);
+  const operator = operatorName(name);
+  return operator === undefined
+    ? unknownCall(m, path, args, keywords)
+    : operatorCall(m, operator, path, args, keywords, node);
 }
 
-function foreach(m: Machine, name: string, args: readonly Value[]): Value {
-  const first = tensorsIn(m, args.slice(0, 1));
-  const all = tensorsIn(m, args);
-  if (all.length === 0) return unknownCall(m, name, args, new Map());
-  if (name.endsWith('_')) {
-    operate(m, name, all, first, false);
-    return null;
+/** An operator that is called as a function. */
+function operatorCall(
+  m: Machine,
+  operator: string,
+  path: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
+  const name = operator.slice(operator.lastIndexOf('.') + 1);
+  const first = args[0] ?? keywords.get('input') ?? keywords.get('self');
+  if (/^_(foreach|fused|amp)_/.test(name)) return foreachFunction(m, name, args, keywords);
+  if (isSplitting(operator) || isViewing(operator)) {
+    const tensor = tensorOf(m, first);
+    if (tensor) return tensorMethod(m, tensor, name, args.slice(1), keywords, node);
   }
-  const made = first.map(() => operate(m, name, all, [], true)!);
-  return m.temp(new ListV(made));
+  if (isMetadata(operator)) return plain(name);
+  const inPlace = isInPlace(operator) || (isComputing(operator) && flag(m, keywords.get('inplace'), node));
+  if (inPlace) {
+    const tensor = tensorOf(m, first);
+    if (tensor) {
+      const others = tensorsIn(m, [...args.slice(1), ...keywords.values()]).filter((other) => other !== tensor);
+      operate(m, name, isOverwriting(name) ? others : [tensor, ...others], [tensor], false);
+      return tensor;
+    }
+  }
+  if (isBlocking(operator) && !isBlockingTensor(operator)) {
+    const tensor = tensorOf(m, first);
+    if (tensor) return tensorMethod(m, tensor, name, args.slice(1), keywords, node);
+  }
+  if (isComputing(operator) || isListing(operator) || isBlockingTensor(operator))
+    return computeFunction(m, operator, args, keywords);
+  return unknownCall(m, path, args, keywords);
 }
 
 function plainDecorator(): Value {
   return new Unknown('decorator', 'result');
-}
-
-function isCallable(value: Value): boolean {
-  return value !== null && typeof value === 'object' && /^(function|method|partial)$/.test(value.kind);
 }
 
 function idOf(value: Value | undefined): string {

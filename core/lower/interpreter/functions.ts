@@ -21,7 +21,7 @@ import { call } from './calls.ts';
 import { ev } from './expressions.ts';
 import { type Frame, GeneratorV, Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { leaveEntry, handOver } from './handover.ts';
+import { leaveEntry, handOver, useByCaller } from './handover.ts';
 import { type Completion, execBlock } from './statements.ts';
 
 const deepest = 24;
@@ -203,7 +203,8 @@ export function callFunction(
     if (entry) {
       // The return itself is where the result leaves.
       leaveEntry(m, value, 'return');
-      m.roots.push(value);
+      if (m.usedAtOnce) useByCaller(m, value);
+      else m.roots.push(value);
     } else handOver(m, frame, value, 'return');
     caller.temps.push(...asTemps(value));
     endFrame(m, frame);

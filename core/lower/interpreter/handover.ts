@@ -79,3 +79,20 @@ export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): v
     m.emit({ kind: 'escape', block: storage.block, stream: selection.stream.stream, how }, selection);
   }
 }
+
+/** The caller works with what it got, on the stream that is current; the order of that is the escape's business. */
+export function useByCaller(m: Machine, value: Value): void {
+  for (const storage of storagesIn(value)) {
+    if (storage.memory !== 'device') continue;
+    const selection = m.current(m.deviceIndexOf(storage.device));
+    m.emit(
+      {
+        kind: 'launch',
+        stream: selection.stream.stream,
+        name: "the caller's work",
+        accesses: [{ block: storage.block, write: false, unknownRange: true }],
+      },
+      selection,
+    );
+  }
+}

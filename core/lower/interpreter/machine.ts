@@ -31,6 +31,7 @@ import {
 } from '../values.ts';
 import type { FunctionNode } from './autograd.ts';
 import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
+import { type Hook, visitHook } from './hooks.ts';
 
 export interface Selection {
   readonly stream: StreamV;
@@ -70,8 +71,14 @@ export class Machine {
   /** Comparisons and tests of the same values give the same unknown. */
   readonly derived = new Map<string, Unknown>();
   readonly unknownGlobals = new Map<string, Unknown>();
-  /** Functions that a framework will call later: hooks, thread targets, callbacks handed to unknown callees. */
-  readonly callbacks: Value[] = [];
+  /** Functions that a framework will call later: hooks, callbacks handed to unknown callees. */
+  readonly hooks: Hook[] = [];
+  /** The node of the autograd graph whose backward runs. */
+  autogradNode: Value | undefined;
+  /** What the call from outside returns is used on the current stream at once, and kept by nobody. */
+  usedAtOnce = false;
+  /** While above 0: calls of one function after the other go the same way at each of its tests. */
+  sameTurns = 0;
   readonly #defaults = new Map<number, StreamV>();
   readonly caches = new Map<unknown, Value>();
   /** What leaving `with stream:` by hand undoes. */
@@ -86,6 +93,8 @@ export class Machine {
   turns = 2;
   /** Methods run only to fill an object's state: what they read is no concern of the entry. */
   filling = false;
+  /** What the entry gives its caller changes what the caller's own code does. */
+  changesCallers = false;
   /** The entry's call has begun. */
   entered = false;
   /** The next call is the entry itself: its result leaves. */
@@ -289,11 +298,22 @@ export class Machine {
   /** The caller passes a stream with its tensors: they are ready on that one as well. */
   readyBefore(stream: StreamV): void {
     this.givenStreams.push(stream);
+    this.#makeReady(stream);
+  }
+
+  #makeReady(stream: StreamV): void {
     const origin = this.origin();
     const event = this.builder.event('before', true);
     const from = this.defaultStream(stream.deviceIndex).stream;
     this.builder.addLateAtEntry({ kind: 'record', event, stream: from }, origin);
     this.builder.addLateAtEntry({ kind: 'wait', event, stream: stream.stream, implicit: true }, origin);
+  }
+
+  /** A call from outside comes next: the entry's, or a hook's. What it is given was made just before. */
+  arrive(): void {
+    this.entered = true;
+    this.builder.enter();
+    for (const stream of this.givenStreams) this.#makeReady(stream);
   }
 
   newEvent(name: string, timing = false, unknown = false): EventV {
@@ -335,7 +355,7 @@ export class Machine {
     this.loseEvents(this.consumer);
     for (const values of [this.unknownGlobals, this.derived, this.caches])
       for (const value of values.values()) this.loseEvents(value);
-    for (const value of this.callbacks) this.loseEvents(value);
+    for (const hook of this.hooks) visitHook(hook, (value) => this.loseEvents(value));
     for (const { event } of this.#followed) this.builder.events[event]!.followed = true;
   }
 
@@ -372,7 +392,7 @@ export class Machine {
     storage.kept = true;
     if (made !== 'unknown') {
       const accesses = [{ block: storage.block, write: true }];
-      const step: NewStep = { kind: 'launch', stream: stream.stream, name: 'before', accesses };
+      const step: NewStep = { kind: 'launch', stream: stream.stream, name: 'before', accesses, before: true };
       if (made === 'caller' && this.entered) this.builder.addAtEntry(step, this.origin());
       else this.builder.addBefore(step, this.origin());
     }
@@ -478,7 +498,8 @@ export class Machine {
     for (const node of this.functionNodes) visit(node.context);
     for (const value of this.unknownGlobals.values()) visit(value);
     for (const value of this.derived.values()) visit(value);
-    for (const value of this.callbacks) visit(value);
+    for (const hook of this.hooks) visitHook(hook, visit);
+    visit(this.autogradNode);
     for (const value of this.caches.values()) visit(value);
     while (pending.length > 0) pending.pop()!.children(visit);
     const kept: Storage[] = [];
@@ -550,7 +571,9 @@ export class Machine {
   decide(key: string, fallback: boolean, node: Node, open = true): boolean {
     this.consulted++;
     const other = open && this.settled === 0 && this.before === 0 && this.concerned();
-    return this.decisions.decide(key, fallback, this.frame.module.syntax.file, node, other, other && this.#near());
+    const { file } = this.frame.module.syntax;
+    const turn = this.sameTurns > 0 ? `turns:${file}:${node.start}` : key;
+    return this.decisions.decide(key, fallback, file, node, other, other && this.#near(), turn);
   }
 
   // ---- unknown values

@@ -18,6 +18,7 @@ import {
 } from '../values.ts';
 import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { lookup, moduleLike } from './classes.ts';
+import { registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
@@ -152,6 +153,8 @@ export function moduleMethod(
 ): Value {
   switch (name) {
     case '__init__':
+      if (self instanceof InstanceV && moduleLike(self.cls) === 'torch.autograd.graph.saved_tensors_hooks')
+        registerSavedTensorsHooks(m, args[0] ?? keywords.get('pack_hook'), args[1] ?? keywords.get('unpack_hook'));
       return null;
     case 'to':
     case 'cuda': {
@@ -228,8 +231,7 @@ export function moduleMethod(
       break;
   }
   if (/^register_.*hook$/.test(name)) {
-    for (const value of args) m.callbacks.push(value);
-    return new Unknown('handle', 'result');
+    return registerHook(m, self, name, args);
   }
   return unknownCall(m, name, args, keywords);
 }
@@ -303,6 +305,8 @@ export function nativeMethod(
     if (name === 'step' && args[0] instanceof NativeV) return nativeMethod(m, args[0], 'step', [], new Map(), node);
     return null;
   }
+  if (self.path === 'torch.autograd.Node' && /^register_(pre)?hook$/.test(name))
+    return registerHook(m, self, name, args);
   if (self.path.startsWith('threading.')) {
     if (name === 'wait') m.hostWaitDevice(m.device, true);
     return name === 'is_set' ? new Unknown(name, 'result') : null;

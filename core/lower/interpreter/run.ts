@@ -4,20 +4,27 @@ import type { Module } from '../../python/ast.ts';
 import {
   ClassMethodV,
   ClassV,
+  ContextV,
+  EventV,
   FunctionV,
   InstanceV,
   isObj,
+  PartialV,
   PropertyV,
   StaticMethodV,
+  StreamV,
+  TensorV,
   Unknown,
   type Value,
+  WorkV,
 } from '../values.ts';
 import { call } from './calls.ts';
 import { instantiate, lookup } from './classes.ts';
-import { GeneratorV, Raised } from './frame.ts';
+import { GeneratorV } from './frame.ts';
 import { resumeGenerator, unknownParameter } from './functions.ts';
 import { fillState } from './fill.ts';
-import { leaveEntry, storagesIn } from './handover.ts';
+import { leaveEntry, useByCaller } from './handover.ts';
+import { runHooks } from './hooks.ts';
 import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { execBlock } from './statements.ts';
@@ -29,7 +36,7 @@ export function runModuleEntry(m: Machine, syntax: Module): void {
   m.stack = [frame];
   const steps = execBlock(m, syntax.body);
   while (!steps.next().done);
-  runCallbacks(m);
+  runHooks(m);
 }
 
 /** Everything done so far is over: what follows happens at some later time. */
@@ -53,7 +60,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
     if (!(cls instanceof ClassV)) return;
     runMethod(m, cls, entry);
   }
-  runCallbacks(m);
+  runHooks(m);
 }
 
 function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
@@ -79,7 +86,7 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   m.settled--;
   // Hooks that the constructor registers are judged with the constructor, where that is an entry.
   const init = lookup(cls, '__init__');
-  if (init instanceof FunctionV && m.concerned(init)) m.callbacks.length = 0;
+  if (init instanceof FunctionV && m.concerned(init)) m.hooks.length = 0;
   age(self);
   runCall(m, target, [self], target);
 }
@@ -138,16 +145,37 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
     else args.push(value);
   }
   m.entryCall = true;
-  m.entered = true;
-  m.builder.enter();
+  m.arrive();
   const result = call(m, callee, args, keywords, target.node);
-  leave(m, result);
+  if (m.explicit() || changesCallers(result)) m.changesCallers = true;
+  leaveGenerator(m, result);
+}
+
+/** Code runs inside of it, or what it holds is for the caller to order by. */
+function changesCallers(value: Value, depth = 0): boolean {
+  if (!isObj(value) || depth > 3) return false;
+  if (
+    value instanceof GeneratorV ||
+    value instanceof ContextV ||
+    value instanceof FunctionV ||
+    value instanceof PartialV ||
+    value instanceof StreamV ||
+    value instanceof EventV ||
+    value instanceof WorkV
+  )
+    return true;
+  let changes = false;
+  if (!(value instanceof TensorV) && !(value instanceof Unknown))
+    value.children((part) => {
+      changes ||= part !== undefined && changesCallers(part, depth + 1);
+    });
+  return changes;
 }
 
 const generatorTurns = 4;
 
 /** A generator's items go to an unknown caller, who uses each until it asks for the next one. */
-function leave(m: Machine, result: Value): void {
+export function leaveGenerator(m: Machine, result: Value): void {
   if (!(result instanceof GeneratorV)) return;
   m.roots.push(result);
   m.turns = generatorTurns;
@@ -164,38 +192,4 @@ function leave(m: Machine, result: Value): void {
     m.stack.pop();
   }
   m.turns = 2;
-}
-
-/** The caller works with what it got, on the stream that is current; the order of that is the escape's business. */
-function useByCaller(m: Machine, value: Value): void {
-  for (const storage of storagesIn(value)) {
-    if (storage.memory !== 'device') continue;
-    const selection = m.current(m.deviceIndexOf(storage.device));
-    m.emit(
-      {
-        kind: 'launch',
-        stream: selection.stream.stream,
-        name: "the caller's work",
-        accesses: [{ block: storage.block, write: false, unknownRange: true }],
-      },
-      selection,
-    );
-  }
-}
-
-/** Hooks and callbacks, each at a later time than all before, with arguments that nobody knows. */
-function runCallbacks(m: Machine): void {
-  for (let i = 0; i < m.callbacks.length && i < 8; i++) {
-    const callback = m.callbacks[i]!;
-    if (!isObj(callback)) continue;
-    barrier(m);
-    try {
-      m.entryCall = true;
-      const result = call(m, callback, [], new Map(), m.frame.node);
-      m.entryCall = false;
-      leave(m, result);
-    } catch (error) {
-      if (!(error instanceof Raised)) throw error;
-    }
-  }
 }

@@ -3,12 +3,17 @@ import type { Node } from '../../python/ast.ts';
 import { factoryKind } from '../../torch/factories.ts';
 import {
   isBlocking,
+  isBlockingTensor,
   isComputing,
   isInPlace,
+  isListing,
   isMetadata,
   isOverwriting,
   isSplitting,
   isViewing,
+  type Results,
+  severalResults,
+  writtenPlaces,
 } from '../../torch/operators.ts';
 import {
   BuiltinMethodV,
@@ -27,8 +32,9 @@ import {
 import type { Keywords } from './calls.ts';
 import { tensorsIn, unknownCall } from './calls.ts';
 import { makeTensor } from './factories.ts';
+import { registerHook } from './hooks.ts';
 import type { Machine } from './machine.ts';
-import { hostRead, isHost, operate, settlePending } from './memory.ts';
+import { hostRead, isHost, operate, operateMany, settlePending } from './memory.ts';
 import { runBackward } from './autograd.ts';
 import { streamOf } from './streams.ts';
 import { copyInto, download, transfer } from './transfers.ts';
@@ -341,8 +347,59 @@ export function computeFunction(m: Machine, name: string, args: readonly Value[]
     return out;
   }
   if (reads.length === 0) return unknownCall(m, name, args, keywords);
-  if (isBlocking(name)) for (const tensor of reads.slice(0, 1)) hostRead(m, tensor, name);
+  if (waitsForHost(m, name, args, keywords)) hostRead(m, reads[0]!, name);
+  const results = severalResults(name);
+  const fields = results && fieldsAsked(m, results, args, keywords);
+  if (fields) return m.temp(new TupleV(operateMany(m, name, reads, [], fields.length), fields));
   return operate(m, name, reads, [], true)!;
+}
+
+/** The fields that a call of an operator of several results gives; undefined where it gives one tensor. */
+function fieldsAsked(
+  m: Machine,
+  results: Results,
+  args: readonly Value[],
+  keywords: Keywords,
+): readonly string[] | undefined {
+  if (results.when === 'always') return results.fields;
+  if (results.when === 'dim') {
+    const dim = keywords.get('dim') ?? args[1];
+    if (dim === undefined || dim === null) return undefined;
+    const value = resolved(m, dim);
+    return typeof value === 'number' || (value instanceof Unknown && value.plain) ? results.fields : undefined;
+  }
+  const more = results.when.filter((key) => flag(m, keywords.get(key), m.frame.node)).length;
+  return more === 0 ? undefined : results.fields.slice(0, 1 + more);
+}
+
+/** Whether the call makes the host wait for the values. */
+function waitsForHost(m: Machine, name: string, args: readonly Value[], keywords: Keywords): boolean {
+  if (name === 'where') return args.length + keywords.size === 1;
+  if (!isBlocking(name)) return false;
+  if (name !== 'repeat_interleave' || args.length + keywords.size === 1) return true;
+  // Only for counts on the device: their sum is the length of the result.
+  const size = keywords.get('output_size');
+  const repeats = keywords.get('repeats') ?? args[1];
+  if ((size !== undefined && size !== null) || repeats === undefined || typeof repeats === 'number') return false;
+  const value = resolved(m, repeats);
+  return value instanceof TensorV || m.capturing === undefined;
+}
+
+/** `torch._foreach_NAME(…)`: one launch over lists of tensors. */
+export function foreachFunction(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+  const values = [...args, ...keywords.values()];
+  const all = tensorsIn(m, values);
+  if (all.length === 0) return unknownCall(m, name, args, keywords);
+  if (isInPlace(name)) {
+    const written = tensorsIn(
+      m,
+      writtenPlaces(name).flatMap((place) => values.slice(place, place + 1)),
+    );
+    operate(m, name, isOverwriting(name) ? all.filter((tensor) => !written.includes(tensor)) : all, written, false);
+    return null;
+  }
+  const count = tensorsIn(m, values.slice(0, 1)).length;
+  return m.temp(new ListV(operateMany(m, name, all, [], count)));
 }
 
 // ---- methods
@@ -398,8 +455,7 @@ export function tensorMethod(
       return self;
     case 'register_hook':
     case 'register_post_accumulate_grad_hook':
-      for (const value of args) m.callbacks.push(value);
-      return new Unknown('handle', 'result');
+      return registerHook(m, self, name, args);
     case 'untyped_storage':
     case 'storage':
     case 'typed_storage': {
@@ -473,13 +529,12 @@ export function tensorMethod(
     operate(m, name, isOverwriting(name) ? others : [self, ...others], [self], false);
     return self;
   }
-  if (isBlocking(name)) {
+  if (isBlocking(name) && !isBlockingTensor(name)) {
+    for (const tensor of tensorsIn(m, args)) if (!isHost(tensor)) hostRead(m, tensor, name);
     hostRead(m, self, name);
-    if (/^(nonzero|unique|masked_select|unique_consecutive|repeat_interleave|bincount)$/.test(name))
-      return operate(m, name, [self, ...tensorsIn(m, args)], [], true)!;
     return plain(name);
   }
-  if (isComputing(name)) return computeFunction(m, name, [self, ...args], keywords);
+  if (isComputing(name) || isListing(name)) return computeFunction(m, name, [self, ...args], keywords);
   if (/^__(r|i)?(add|sub|mul|truediv|matmul|pow|mod|floordiv)__$/.test(name))
     return tensorOperator(m, name, [self, ...args]);
   void node;

@@ -1,0 +1,174 @@
+/**
+ * Functions that PyTorch calls later: hooks of modules, tensors and the autograd graph, and callbacks handed to callees
+ * that nobody knows. Each is judged for itself, with what it is given made just now on the stream that is current. Hooks
+ * for saved tensors are the exception: PyTorch itself calls one after the other, so that both are judged together.
+ */
+import { DeviceClass, isObj, NativeV, TensorV, Unknown, type Value } from '../values.ts';
+import { call, noKeywords } from './calls.ts';
+import { Raised } from './frame.ts';
+import type { Machine } from './machine.ts';
+import { barrier, leaveGenerator } from './run.ts';
+
+export interface Hook {
+  /**
+   * Who calls it: somebody, a module (with itself first), the gradient of a tensor (with that), a parameter that got
+   * its gradient (with the parameter), a node of the autograd graph, or the engine at the end of a backward pass.
+   */
+  readonly caller: 'somebody' | 'module' | 'gradient' | 'parameter' | 'node' | 'backward' | 'saved tensors';
+  readonly fn: Value;
+  /** What it is registered on. */
+  readonly owner?: Value;
+  /** Of saved tensors: what gives the tensor back. */
+  readonly unpack?: Value;
+}
+
+const most = 8;
+
+export function visitHook(hook: Hook, visit: (value: Value | undefined) => void): void {
+  visit(hook.fn);
+  visit(hook.owner);
+  visit(hook.unpack);
+}
+
+/** `owner.register_…_hook(fn)`. */
+export function registerHook(m: Machine, owner: Value, method: string, args: readonly Value[]): Unknown {
+  for (const fn of args)
+    if (isCallable(fn)) m.hooks.push({ caller: callerOf(owner, method), fn, owner });
+  return m.temp(new Unknown('handle', 'result'));
+}
+
+/** The engine calls it when the backward pass that runs is over. */
+export function atEndOfBackward(m: Machine, fn: Value | undefined): void {
+  if (fn !== undefined && isCallable(fn)) m.hooks.push({ caller: 'backward', fn });
+}
+
+/** `saved_tensors_hooks(pack, unpack)`, or the constructor of a class that derives from it. */
+export function registerSavedTensorsHooks(m: Machine, pack: Value | undefined, unpack: Value | undefined): void {
+  if (pack !== undefined && unpack !== undefined && isCallable(pack) && isCallable(unpack))
+    m.hooks.push({ caller: 'saved tensors', fn: pack, unpack });
+}
+
+function isCallable(value: Value): boolean {
+  return isObj(value) && /^(function|method|partial)$/.test(value.kind);
+}
+
+function callerOf(owner: Value, method: string): Hook['caller'] {
+  if (method === 'register_post_accumulate_grad_hook') return 'parameter';
+  if (owner instanceof NativeV && owner.path === 'torch.autograd.Node') return 'node';
+  if (method === 'register_hook') return 'gradient';
+  if (/^register_(forward|backward|full_backward)/.test(method)) return 'module';
+  return 'somebody';
+}
+
+/** Every hook at a later time than all before. */
+export function runHooks(m: Machine): void {
+  for (let count = 0; m.hooks.length > 0 && count < most; count++) {
+    const hook = m.hooks.shift()!;
+    m.hold(hook.fn);
+    barrier(m);
+    m.arrive();
+    try {
+      if (hook.caller === 'saved tensors') runSavedTensorsHooks(m, hook.fn, hook.unpack!);
+      else {
+        m.entryCall = true;
+        const result = call(m, hook.fn, argumentsFor(m, hook), noKeywords, m.frame.node);
+        m.entryCall = false;
+        leaveGenerator(m, result);
+        runWaiting(m, 'backward');
+      }
+    } catch (error) {
+      if (!(error instanceof Raised)) throw error;
+    }
+  }
+}
+
+/** What the caller of a hook gives it first; the rest is made where the parameters are bound. */
+function argumentsFor(m: Machine, hook: Hook): Value[] {
+  const owner = hook.owner;
+  switch (hook.caller) {
+    case 'module':
+      return owner === undefined ? [] : [owner];
+    case 'gradient':
+      return [gradientOf(owner)];
+    case 'parameter': {
+      if (owner instanceof TensorV) owner.grad = gradientOf(owner);
+      else if (owner instanceof Unknown) {
+        owner.attributes.set('grad', gradientOf(owner));
+        if (owner.tensor) owner.tensor.grad = owner.attributes.get('grad')!;
+      }
+      return owner === undefined ? [] : [m.temp(owner as Unknown)];
+    }
+    default:
+      return [];
+  }
+}
+
+/** Made just now: what the caller of the entry made. */
+function gradientOf(owner: Value | undefined): Unknown {
+  const gradient = new Unknown('grad', 'parameter');
+  if (owner instanceof TensorV) gradient.device.unite(owner.storage.device);
+  else if (owner instanceof Unknown) gradient.device.unite(owner.device);
+  return gradient;
+}
+
+/** Hooks of this kind that were registered meanwhile, without anything in between. */
+function runWaiting(m: Machine, caller: Hook['caller']): void {
+  for (let count = 0; count < most; count++) {
+    const at = m.hooks.findIndex((hook) => hook.caller === caller);
+    if (at < 0) return;
+    const [hook] = m.hooks.splice(at, 1);
+    m.hold(hook!.fn);
+    call(m, hook!.fn, [], noKeywords, m.frame.node);
+    m.settle(m.frame);
+  }
+}
+
+/** Tensors that a forward pass saves: more than most implementations keep on the device. */
+const savedAtFirst = 7;
+const savedAgain = 2;
+
+/**
+ * A forward pass packs what it saves, the backward pass unpacks it in reverse; then once more. A forward's result has no
+ * other owner than the graph.
+ */
+function runSavedTensorsHooks(m: Machine, pack: Value, unpack: Value): void {
+  const frame = m.frame;
+  frame.held.push(pack, unpack);
+  m.sameTurns++;
+  for (const count of [savedAtFirst, savedAgain]) {
+    const packed: Value[] = [];
+    for (let i = 0; i < count; i++) {
+      const result = call(m, pack, [makeOnCurrent(m, 'activation', 'forward')], noKeywords, frame.node);
+      packed.push(result);
+      frame.held.push(result);
+      m.settle(frame);
+    }
+    while (packed.length > 0) {
+      const item = packed.pop()!;
+      frame.held.pop();
+      m.autogradNode = new NativeV('torch.autograd.Node');
+      m.entryCall = true;
+      m.usedAtOnce = true;
+      m.hold(item);
+      call(m, unpack, [item], noKeywords, frame.node);
+      m.entryCall = false;
+      m.usedAtOnce = false;
+      makeOnCurrent(m, 'grad', 'backward');
+      m.settle(frame);
+      runWaiting(m, 'node');
+      m.settle(frame);
+    }
+    m.autogradNode = undefined;
+    runWaiting(m, 'backward');
+    m.settle(frame);
+  }
+  m.sameTurns--;
+  frame.held.length -= 2;
+}
+
+/** The framework's own work: a new tensor on the stream that is current. */
+function makeOnCurrent(m: Machine, name: string, by: string): TensorV {
+  const tensor = m.allocate(`?${name}`, new DeviceClass());
+  m.launch(by, m.current(), [], [tensor]);
+  return tensor;
+}
