@@ -1,116 +1,128 @@
 /**
- * Which of PyTorch's operators only read their tensors and make a new one, by name: `torch.NAME(…)`,
- * `torch.nn.functional.NAME(…)` and `tensor.NAME(…)` alike. With a trailing underscore a method writes its tensor. What is in no
- * table is unknown. Knows names only; what an effect means for a program is decided in lower/.
+ * What PyTorch's operators do to their tensors, by name: `torch.NAME(…)`, `torch.nn.functional.NAME(…)`, `tensor.NAME(…)` and
+ * `torch.ops.aten.NAME(…)` alike; those of `torch.linalg`, `torch.fft` and `torch.special` may have their module in front. Most
+ * is read from the generated table; the rows here are what a schema does not say: which calls make the host wait, which only
+ * speak of metadata, and what Python wraps round an operator. What is in no table is unknown. Knows names only; what an effect
+ * means for a program is decided in lower/.
  */
-const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+import * as generated from './generated/operators.ts';
 
-/** Reads all tensor arguments, makes a new tensor. */
-const computing = words(`
-abs absolute acos acosh add addbmm addcdiv addcmul addmm addmv addr all allclose amax amin aminmax angle any arccos arcsin arctan
-arctan2 argmax argmin argsort argwhere asin asinh atan atan2 atanh baddbmm bernoulli bincount bitwise_and bitwise_left_shift
-bitwise_not bitwise_or bitwise_right_shift bitwise_xor bmm bucketize cat cdist ceil cholesky cholesky_inverse cholesky_solve clamp
-clamp_max clamp_min clip clone combinations complex concat concatenate conj_physical copysign corrcoef cos cosh count_nonzero cov
-cross cummax cummin cumprod cumsum cumulative_trapezoid deg2rad dequantize det diag diag_embed diff digamma dist div divide dot
-dropout dsmm einsum eq erf erfc erfinv exp exp2 expm1 fake_quantize_per_tensor_affine fix float_power floor floor_divide fmax fmin
-fmod frac frexp gather gcd ge geqrf ger greater greater_equal gt heaviside hinge_embedding_loss histc hypot i0 igamma igammac
-index_add index_copy index_fill index_put index_reduce index_select inner inverse isclose isfinite isin isinf isnan isneginf isposinf
-isreal kron kthvalue lcm ldexp le lerp less less_equal lgamma log log10 log1p log2 log_softmax logaddexp logaddexp2 logcumsumexp
-logdet logical_and logical_not logical_or logical_xor logit logsumexp lt lu masked_fill masked_scatter matmul matrix_exp
-matrix_power max maximum mean median min minimum mm mode moveaxis_copy msort mul multinomial multiply mv mvlgamma nan_to_num
-nanmean nanmedian nanquantile nansum ne neg negative nextafter norm not_equal numpy_T orgqr ormqr outer pinverse poisson polar
-polygamma positive_copy pow prod put qr quantile rad2deg reciprocal relu remainder renorm roll rot90 round rsqrt rsub scatter
-scatter_add scatter_reduce searchsorted segment_reduce select_scatter sgn sigmoid sign signbit sin sinc sinh slice_scatter slogdet
-softmax sort sqrt square std std_mean stft istft sub subtract sum svd take take_along_dim tan tanh tensordot threshold tile topk
-trace trapezoid trapz triangular_solve tril triu true_divide trunc vander var var_mean vdot vecdot vstack hstack dstack
-column_stack row_stack where xlogy stack flip fliplr flipud cartesian_prod block_diag meshgrid_copy rms_norm layer_norm group_norm
-batch_norm instance_norm normalize local_response_norm linear bilinear embedding embedding_bag one_hot conv1d conv2d conv3d
-conv_transpose1d conv_transpose2d conv_transpose3d unfold_copy fold avg_pool1d avg_pool2d avg_pool3d max_pool1d max_pool2d max_pool3d
-max_unpool1d max_unpool2d max_unpool3d lp_pool1d lp_pool2d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d
-adaptive_avg_pool1d adaptive_avg_pool2d adaptive_avg_pool3d scaled_dot_product_attention relu6 elu selu celu leaky_relu prelu rrelu
-glu gelu logsigmoid hardshrink tanhshrink softsign softplus softmin softshrink gumbel_softmax hardsigmoid hardswish hardtanh silu
-mish alpha_dropout feature_alpha_dropout dropout1d dropout2d dropout3d pairwise_distance cosine_similarity pdist
-binary_cross_entropy binary_cross_entropy_with_logits poisson_nll_loss cosine_embedding_loss cross_entropy ctc_loss
-gaussian_nll_loss huber_loss kl_div l1_loss margin_ranking_loss mse_loss multi_margin_loss multilabel_margin_loss
-multilabel_soft_margin_loss nll_loss smooth_l1_loss soft_margin_loss triplet_margin_loss triplet_margin_with_distance_loss
-pixel_shuffle pixel_unshuffle pad interpolate upsample upsample_nearest upsample_bilinear grid_sample affine_grid
-rfft irfft fft ifft fft2 ifft2 fftn ifftn rfft2 irfft2 rfftn irfftn hfft ihfft fftshift ifftshift
-vector_norm matrix_norm cond matrix_rank eig eigh eigvals eigvalsh svdvals solve solve_triangular lu_factor lu_solve lstsq inv pinv
-tensorinv tensorsolve multi_dot householder_product ldl_factor ldl_solve cholesky_ex inv_ex lu_factor_ex
-bessel_j0 bessel_j1 entr erfcx expit gammainc gammaincc gammaln i0e i1 i1e log_ndtr ndtr ndtri psi zeta
-float half double bfloat16 int long short char byte bool type_as cfloat cdouble
-rand_like randn_like randint_like zeros_like ones_like full_like empty_like
-addmv_ channel_shuffle chain_matmul clamp_min clamp_max complex cosine_similarity
-native_layer_norm native_group_norm native_dropout quantize_per_tensor quantize_per_channel int_repr q_scale
-index_put scatter_add masked_select_backward nan_to_num rms_norm unsafe_chunk unsafe_split_copy to_sparse to_dense to_mkldnn
-as_tensor_copy fill sparse_mask tensor_scatter erfinv xlogy _scaled_mm _int_mm _grouped_mm _foreach_norm
+export const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
+
+/** Lines of `detail: NAME NAME …`, by name. */
+function byName(text: string): ReadonlyMap<string, string> {
+  const rows = new Map<string, string>();
+  for (const line of text.trim().split('\n')) {
+    const colon = line.indexOf(': ');
+    for (const name of line.slice(colon + 2).split(' ')) rows.set(name, line.slice(0, colon));
+  }
+  return rows;
+}
+
+/** Python functions and methods that make a tensor from tensors, and have no schema under that name. */
+const computedInPython = words(`
+complex dsmm index_copy upsample upsample_nearest upsample_bilinear sparse.mm sparse.addmm sparse.sum sparse.softmax
+sparse.log_softmax saddmm spmm hsmm to_sparse_coo unravel_index masked.sum masked.mean masked.softmax masked.log_softmax masked.amax
+masked.amin masked.var masked.std masked.prod masked.norm masked.normalize nested.as_nested_tensor nested.to_padded_tensor
 `);
+const computing = new Set([...words(generated.computes), ...computedInPython]);
+const listing = words(generated.lists);
 
-/** Same memory, another shape. */
-const viewing = words(`
-view reshape flatten unflatten squeeze unsqueeze transpose permute t expand expand_as view_as reshape_as movedim moveaxis swapaxes
-swapdims narrow detach diagonal ravel as_strided unfold adjoint real imag view_as_real view_as_complex conj positive
-select alias values indices chalf resolve_conj resolve_neg requires_grad_ data contiguous squeeze_ unsqueeze_ transpose_ t_
-detach_ rename refine_names align_to align_as atleast_1d atleast_2d atleast_3d broadcast_to
+const viewing = new Set([
+  ...words(generated.views),
+  // Shares memory whatever its schema says, or is a method of Python.
+  ...words(`
+  _unsafe_view alias atleast_1d atleast_2d atleast_3d rename refine_names align_to align_as detach_ requires_grad_ squeeze_ unsqueeze_
+  transpose_ t_ swapaxes_ swapdims_ as_strided_ data
+  `),
+]);
+
+const splitting = new Set([...words(generated.splits), ...words('unsafe_chunk unsafe_split unsafe_split_with_sizes')]);
+
+/** Change what the tensor object says of itself, not its memory. */
+const metadataInPlace = words(`
+squeeze_ unsqueeze_ transpose_ t_ swapaxes_ swapdims_ as_strided_ detach_ requires_grad_ retain_grad record_stream resize_ resize_as_
+resize_as_sparse_ sparse_resize_ sparse_resize_and_clear_ set_
 `);
-
-/** One tensor gives several disjoint views. */
-const splitting = words(
-  'chunk split unbind tensor_split hsplit vsplit dsplit split_with_sizes unsafe_chunk unsafe_split',
+const inPlace = new Set(
+  [...words(generated.inPlace), ...words('map_ map2_ apply_')].filter((name) => !metadataInPlace.has(name)),
 );
 
-/** Known to the host: no access at all. */
-const metadata = words(`
-size dim ndimension numel nelement element_size stride storage_offset data_ptr is_contiguous is_pinned is_floating_point is_complex
-is_signed is_set_to is_same_size get_device has_names is_inference is_conj is_neg is_sparse type dim_order sym_size nbytes
-__len__ __hash__ __repr__len is_shared share_memory_ storage_type can_cast result_type is_tensor is_storage
-`);
-
-/** Make the host wait for the current stream and read the value. */
-const blocking = words(`
-item tolist nonzero nonzero_static unique unique_consecutive masked_select equal is_nonzero __bool__ __int__ __float__ __index__
-__repr__ __str__ __format__ __contains__ numpy bincount repeat_interleave
-`);
-
-/** In-place methods that do not read what was there. */
+/** In-place operators that do not read what was there. */
 const overwriting = words(`
 zero_ fill_ normal_ uniform_ random_ bernoulli_ exponential_ geometric_ log_normal_ cauchy_ copy_ set_ eye_ fill_diagonal_
 zeros_ ones_ constant_ kaiming_uniform_ kaiming_normal_ xavier_uniform_ xavier_normal_ trunc_normal_ orthogonal_
+_foreach_zero_ _foreach_copy_
 `);
 
-/** In-place methods whose name without the underscore is no operator of its own. */
-const inPlaceOnly = words(`
-zero_ fill_ normal_ uniform_ random_ bernoulli_ exponential_ geometric_ log_normal_ cauchy_ copy_ index_add_ index_copy_ index_fill_
-index_put_ scatter_ scatter_add_ scatter_reduce_ masked_fill_ masked_scatter_ clamp_ addcmul_ addcdiv_ lerp_ put_ map_ apply_
-fill_diagonal_ sort_ relu_ sigmoid_ dropout_ leaky_relu_ resize_as_ swapaxes_ logical_and_ bitwise_and_ baddbmm_ addmm_ addmv_ addr_
-addbmm_ tril_ triu_ renorm_ erfinv_ nan_to_num_ polygamma_ rsqrt_ square_ sub_ add_ mul_ div_ pow_ floor_divide_ remainder_ float_power_
+/** Make the host wait for the current stream, since what they give, or its size, depends on the values. */
+const blocking = words(`
+item tolist nonzero argwhere unique unique_consecutive masked_select equal allclose is_nonzero bincount repeat_interleave numpy
+__bool__ __int__ __float__ __index__ __repr__ __str__ __format__ __contains__
+`);
+/** Those whose result is a tensor again. */
+const blockingTensors = words('nonzero argwhere unique unique_consecutive masked_select bincount repeat_interleave');
+
+/** Known to the host: no access at all. */
+const metadata = new Set([
+  ...[...words(generated.values)].filter((name) => !blocking.has(name)),
+  ...words(`
+  ndimension nelement element_size data_ptr const_data_ptr has_names is_sparse type dim_order sym_size nbytes __len__ __hash__ is_shared
+  share_memory_ storage_type can_cast is_tensor is_storage broadcast_shapes is_same_size _fused_sdp_choice
+  `),
+]);
+
+const several = byName(generated.several);
+const severalWithDim = byName(generated.severalWithDim);
+/** By what Python wraps round them: the argument that asks for another result, one line each. */
+const asked = new Map<string, readonly string[]>(
+  [...words('unique unique_consecutive')].map((name) => [name, ['return_inverse', 'return_counts']]),
+);
+for (const name of words(
+  `max_pool1d max_pool2d max_pool3d adaptive_max_pool1d adaptive_max_pool2d adaptive_max_pool3d fractional_max_pool2d
+  fractional_max_pool3d`,
+))
+  asked.set(name, ['return_indices']);
+/** Not in a schema, or in another form than Python gives it. */
+const severalInPython = byName(`
+LU pivots: lu
+U S V: pca_lowrank svd_lowrank
+_ _: multi_head_attention_forward
 `);
 
-/** Names that Python's own containers, strings and numbers have too, or that are any object's. */
-const ambiguous = words(`
-add all any bool byte char chunk clip copy count data device dim double dropout dist dot eq expand fill flatten flip float format
-gather get half index indices int interpolate item items keys le linear log long lt lu max mean median min mode mul ne norm normalize
-numpy pad pop pow put real imag render repeat reshape_like resize roll round scatter select set short sign size solve sort
-split square sub sum svd take threshold tile to topk trace type unfold update upsample values view where weight inverse
-tolist exp positive rename t sin cos tan cov diff embedding fold inner outer relu gelu silu softmax unique clone detach
-cross stack cat trapz stft fft ifft type_as equal contiguous conj narrow
-`);
+const writing = byName(generated.writing);
 
-/** What a tensor, and hardly anything else, has. */
-const certain = words(`
-clone detach contiguous unsqueeze squeeze expand_as view_as permute transpose record_stream requires_grad_ item
-tolist bfloat16 type_as softmax argmax index_select masked_fill is_cuda is_pinned pin_memory numel element_size data_ptr
-untyped_storage flatten reshape cumsum mean std var sum norm abs sqrt exp log square tanh sigmoid relu clamp max min pow
-float half long double matmul mm bmm topk softmax log_softmax view chunk unbind narrow repeat_interleave cpu backward
-sin cos tan rsqrt reciprocal sub mul div neg new_zeros new_empty new_ones new_full new_tensor is_contiguous
-`);
-
-export function isComputing(name: string): boolean {
-  return computing.has(name);
+/** How many results a call has, and what they are called. */
+export interface Results {
+  /** Field names; `_` for one without a name. */
+  readonly fields: readonly string[];
+  /** Always; only where a dimension is asked about; or as many more as these arguments are true. */
+  readonly when: 'always' | 'dim' | readonly string[];
 }
+
+/** What an operator of several results gives; undefined for one that gives a single tensor. */
+export function severalResults(name: string): Results | undefined {
+  const more = asked.get(name);
+  if (more) return { fields: ['_', ...more.map(() => '_')], when: more };
+  const fields = severalInPython.get(name) ?? several.get(name);
+  if (fields !== undefined) return { fields: fields.split(' '), when: 'always' };
+  const withDim = severalWithDim.get(name);
+  return withDim === undefined ? undefined : { fields: withDim.split(' '), when: 'dim' };
+}
+
+/** Reads its tensors and makes new ones. */
+export function isComputing(name: string): boolean {
+  return computing.has(name) || several.has(name) || severalInPython.has(name) || name === 'unique';
+}
+/** Reads its tensors and makes a list of new ones, one for each of the first list. */
+export function isListing(name: string): boolean {
+  return listing.has(name);
+}
+/** Same memory, another shape. */
 export function isViewing(name: string): boolean {
   return viewing.has(name);
 }
+/** One tensor gives several disjoint views. */
 export function isSplitting(name: string): boolean {
   return splitting.has(name);
 }
@@ -120,33 +132,34 @@ export function isMetadata(name: string): boolean {
 export function isBlocking(name: string): boolean {
   return blocking.has(name);
 }
+export function isBlockingTensor(name: string): boolean {
+  return blockingTensors.has(name);
+}
 export function isOverwriting(name: string): boolean {
   return overwriting.has(name);
 }
 
-/** `mul_`: writes its tensor (and reads it, unless it only overwrites). */
+/** `mul_`: writes its first tensor (and reads it, unless it only overwrites). */
 export function isInPlace(name: string): boolean {
-  if (!name.endsWith('_') || name.endsWith('__')) return false;
-  return inPlaceOnly.has(name) || computing.has(name.slice(0, -1));
+  return inPlace.has(name) || writing.has(name);
 }
 
-export function isTensorMethod(name: string): boolean {
-  return (
-    computing.has(name) ||
-    viewing.has(name) ||
-    splitting.has(name) ||
-    metadata.has(name) ||
-    blocking.has(name) ||
-    isInPlace(name) ||
-    /^(to|cuda|cpu|pin_memory|numpy|record_stream|backward|new_\w+|untyped_storage|storage|resize_|register_hook|retain_grad|repeat|set_|__\w+__)$/.test(
-      name,
-    )
-  );
+/** Places of the arguments that an in-place operator writes. */
+export function writtenPlaces(name: string): readonly number[] {
+  return writing.get(name)?.split(',').map(Number) ?? [0];
 }
 
-/** A method that tells that an unknown receiver is a tensor. */
-export function tensorOnly(name: string): boolean {
-  if (certain.has(name)) return true;
-  if (isInPlace(name)) return true;
-  return (computing.has(name) || viewing.has(name) || splitting.has(name)) && !ambiguous.has(name);
+/**
+ * The name under which the tables have what `torch.PATH` names: `linalg.qr` as it is, `nn.functional.relu` and
+ * `ops.aten.add.Tensor` by their last word. Undefined where the path is not one of operators.
+ */
+export function operatorName(path: string): string | undefined {
+  const aten = /^ops\.aten\.(\w+)(?:\.\w+)?$/.exec(path);
+  if (aten) return aten[1]!;
+  const match =
+    /^(?:(nn\.functional|linalg|fft|special|_C\._nn|nested|masked|signal|sparse|functional|_VF)\.)?(\w+)$/.exec(path);
+  if (!match) return undefined;
+  const [, module, last] = match;
+  const full = `${module}.${last}`;
+  return module !== undefined && (isComputing(full) || viewing.has(full) || computedInPython.has(full)) ? full : last!;
 }

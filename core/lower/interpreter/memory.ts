@@ -31,7 +31,7 @@ export function settlePending(m: Machine, tensor: TensorV): void {
   workMethod(m, work, 'wait', [], new Map());
 }
 
-/** Runs an operator: host or device by its operands; `made` is its new tensor, where it makes one. */
+/** Runs an operator: host or device by its operands; gives its new tensor, where it makes one. */
 export function operate(
   m: Machine,
   name: string,
@@ -39,26 +39,38 @@ export function operate(
   writes: readonly TensorV[],
   makes: boolean,
 ): TensorV | undefined {
+  return operateMany(m, name, reads, writes, makes ? 1 : 0)[0];
+}
+
+/** The same for an operator that makes `count` new tensors. */
+export function operateMany(
+  m: Machine,
+  name: string,
+  reads: readonly TensorV[],
+  writes: readonly TensorV[],
+  count: number,
+): TensorV[] {
   for (const tensor of reads) settlePending(m, tensor);
   const all = [...writes, ...reads];
   const device = all.filter((tensor) => !isHost(tensor));
   if (device.length === 0) {
     for (const tensor of reads) m.hostAccess(name, tensor, false);
     for (const tensor of writes) m.hostAccess(name, tensor, true);
-    return makes ? m.hostTensor(`?${name}`, 'pageable') : undefined;
+    return Array.from({ length: count }, () => m.hostTensor(`?${name}`, 'pageable'));
   }
   const first = device[0]!;
   // Operands of one operator are on one device; a number in a tensor of the host may be among them.
   for (const tensor of device.slice(1)) first.storage.device.unite(tensor.storage.device);
   const selection = selectionFor(m, first);
-  let made: TensorV | undefined;
-  if (makes) {
+  const result: TensorV[] = [];
+  for (let i = 0; i < count; i++) {
     const deviceClass = new DeviceClass();
     deviceClass.unite(first.storage.device);
-    made = m.allocate(`?${name}`, deviceClass, selection);
+    const made = m.allocate(`?${name}`, deviceClass, selection);
     made.grads = reads.some((t) => t.grads !== 'no') && m.gradMode ? 'maybe' : 'no';
-    if (made.grads !== 'no') made.saved = reads.filter((t) => t.storage !== made!.storage);
+    if (made.grads !== 'no') made.saved = reads.filter((t) => t.storage !== made.storage);
+    result.push(made);
   }
-  m.launch(name, selection, reads, made ? [made, ...writes] : writes);
-  return made;
+  m.launch(name, selection, reads, [...result, ...writes]);
+  return result;
 }
