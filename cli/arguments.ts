@@ -1,4 +1,5 @@
 /** Command lines: flags with and without a value, the rest, and what follows `--`. */
+import { nearest } from '../core/settings/nearest.ts';
 
 export class UsageError extends Error {}
 
@@ -10,11 +11,15 @@ export interface Arguments {
   readonly after: readonly string[] | undefined;
 }
 
-/** `valued` options take the next word (or `--name=value`); `flags` take none. Any other `-…` is an error that names it. */
+/**
+ * `valued` options take the next word (or `--name=value`); `flags` take none; the words of `lists` given twice are joined by
+ * a comma. Any other `-…` is an error that names it.
+ */
 export function parseArguments(
   args: readonly string[],
   valued: readonly string[],
   flags: readonly string[] = [],
+  lists: readonly string[] = [],
 ): Arguments {
   const values = new Map<string, string>();
   const seen = new Set<string>();
@@ -29,12 +34,16 @@ export function parseArguments(
     }
     const equals = word.startsWith('--') ? word.indexOf('=') : -1;
     const name = equals < 0 ? word : word.slice(0, equals);
-    if (valued.includes(name)) {
+    if (valued.includes(name) || lists.includes(name)) {
       const value = equals < 0 ? own[++i] : word.slice(equals + 1);
       if (value === undefined) throw new UsageError(`${name} needs a value`);
-      values.set(name, value);
+      const before = lists.includes(name) ? values.get(name) : undefined;
+      values.set(name, before === undefined ? value : `${before},${value}`);
     } else if (flags.includes(name) && equals < 0) seen.add(name);
-    else throw new UsageError(`unknown option '${word}'`);
+    else {
+      const near = nearest(name, [...valued, ...lists, ...flags]);
+      throw new UsageError(`unknown option '${word}'${near ? `; did you mean '${near}'?` : ''}`);
+    }
   }
   return { values, flags: seen, rest, after: cut < 0 ? undefined : args.slice(cut + 1) };
 }

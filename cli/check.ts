@@ -1,61 +1,104 @@
-/** `raceline check`: findings of the source analysis as text, JSON or GitHub annotations; `--fix` applies the fixes. */
+/** `raceline check`: findings of the source analysis under the project's settings; `--fix` applies the fixes. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import type { CheckResult, SourceFile } from '../core/checkSource.ts';
+import path from 'node:path';
+import { type CheckResult, createSourceChecker, type SourceChecker, type SourceFile } from '../core/checkSource.ts';
 import { fixAll } from '../core/fixAll.ts';
-import { RelevantFiles } from '../core/relevantFiles.ts';
-import type { Finding, Problem } from '../core/rules/finding.ts';
-import { rules } from '../core/rules/index.ts';
-import { choice, parseArguments, UsageError } from './arguments.ts';
-import { loadChecker } from './checker.ts';
-import { codeFrame } from './code-frame.ts';
+import { createProjectChecker } from '../core/projectChecker.ts';
+import type { Problem } from '../core/rules/finding.ts';
+import { baselineText } from '../core/settings/baseline.ts';
+import { Projects } from '../server/projects.ts';
+import { type CheckOptions, checkOptions, type Format } from './check-options.ts';
+import { loadParser } from './checker.ts';
 import { displayPath } from './display-path.ts';
 import { unifiedDiff } from './diff.ts';
-import { readSourceFiles } from './source-files.ts';
+import { github } from './formats/github.ts';
+import { json } from './formats/json.ts';
+import type { CheckReport } from './formats/report.ts';
+import { counted } from './formats/report.ts';
+import { sarif } from './formats/sarif.ts';
+import { text } from './formats/text.ts';
+import { relevantFiles } from './relevant-files.ts';
+import { readSourceFiles, readStandardInput } from './source-files.ts';
+
+const render: Readonly<Record<Format, (report: CheckReport) => string>> = { text, json, github, sarif };
+
+/** Formats that say which fixes there are. */
+const withFixes: ReadonlySet<Format> = new Set(['json', 'sarif']);
 
 export async function check(args: readonly string[]): Promise<number> {
-  const given = parseArguments(args, ['--format', '--select'], ['--fix', '--diff']);
-  const format = choice(given, '--format', ['text', 'json', 'github'], 'text');
-  if (!given.rest.length) throw new UsageError('check needs a file or a folder');
-  const select = given.values.get('--select')?.split(',').filter(Boolean);
-  for (const code of select ?? [])
-    if (!rules.some((rule) => rule.code === code))
-      throw new UsageError(`--select: there is no '${code}'; there are ${rules.map((rule) => rule.code).join(', ')}`);
+  const options = checkOptions(args);
   const started = performance.now();
-  const read = readSourceFiles(given.rest);
-  const problems = read.problems;
-  const files = relevant(read.files);
-  const checker = await loadChecker();
-  const selected = (finding: Finding) => !select || select.includes(finding.code);
+  const projects = new Projects({
+    over: options.over,
+    only: options.config,
+    withoutBaselines: options.writeBaseline !== undefined,
+  });
+  const read = await readFiles(options, projects);
+  const files = relevantFiles(read.files);
+  const parser = await loadParser();
+  const checker = createProjectChecker(
+    () => createSourceChecker(parser),
+    (file) => projects.settingsOf(file),
+  );
+  const done = options.mode === 'check' ? checked(checker, files, options) : fixed(checker, files, options);
 
-  let current: readonly SourceFile[] = files;
-  let result: CheckResult;
-  let fixed = 0;
-  if (given.flags.has('--fix') || given.flags.has('--diff')) {
-    const fixes = fixAll(checker, files, { only: selected });
-    fixed = fixes.applied;
-    result = fixes.result;
-    for (const [i, file] of fixes.files.entries()) {
-      const before = files[i]!.text;
-      if (given.flags.has('--diff')) process.stdout.write(unifiedDiff(displayPath(file.file), before, file.text));
-      else if (file.text !== before) problems.push(...writeKeepingBytes(file.file, before, file.text));
-    }
-    current = fixes.files;
-  } else result = checker.check(files, { fixes: format === 'json' });
-  const all = { findings: result.findings.filter(selected), problems: [...problems, ...result.problems] };
-  const milliseconds = Math.round(performance.now() - started);
-  if (format === 'json') console.log(JSON.stringify(toJson(all, read.files.length, milliseconds)));
-  else if (format === 'github') for (const finding of all.findings) console.log(annotation(finding));
-  else if (!given.flags.has('--diff')) printText(all, current, { files: read.files.length, milliseconds, fixed });
-  if (format !== 'json')
-    for (const problem of all.problems) console.error(`${displayPath(problem.file)}: ${problem.message}`);
-  return all.findings.length ? 1 : 0;
+  const problems = [...read.problems];
+  let changed = 0;
+  for (const [i, { file, text: after }] of done.files.entries()) {
+    const before = files[i]!.text;
+    if (after === before) continue;
+    changed++;
+    if (options.mode === 'diff') process.stdout.write(unifiedDiff(displayPath(nameOf(file, options)), before, after));
+    else if (options.paths) problems.push(...writeKeepingBytes(file, before, after));
+  }
+  // Whoever pipes a text through wants it back, whatever happened to it.
+  if (options.mode === 'fix' && !options.paths) process.stdout.write(done.files[0]?.text ?? read.files[0]?.text ?? '');
+
+  problems.push(...projects.problems, ...done.result.problems);
+  const { findings } = done.result;
+  if (options.writeBaseline) return writeBaseline(options.writeBaseline, done, problems);
+  if (options.mode !== 'diff')
+    problems.push(
+      ...printReport(options, {
+        findings: findings.map((finding) => ({ ...finding, file: nameOf(finding.file, options) })),
+        problems,
+        texts: new Map(done.files.map((one) => [nameOf(one.file, options), one.text])),
+        files: read.files.length,
+        fixed: done.applied,
+        known: done.result.known ?? 0,
+        milliseconds: Math.round(performance.now() - started),
+      }),
+    );
+  printProblems(problems, options);
+  if (problems.some(({ note }) => !note)) return 2;
+  const found = options.mode === 'diff' ? changed : findings.length;
+  return found && !options.exitZero ? 1 : 0;
 }
 
-/** What has nothing to do with streams is not entered by the analysis, so it is not parsed either; as in the server. */
-function relevant(files: readonly SourceFile[]): SourceFile[] {
-  const all = new RelevantFiles();
-  for (const { file, text } of files) all.set(file, text);
-  return all.select(new Set());
+async function readFiles(options: CheckOptions, projects: Projects): Promise<ReturnType<typeof readSourceFiles>> {
+  const { paths, forceExclude, stdinFile: file } = options;
+  if (paths) return readSourceFiles(paths, { projects, forceExclude });
+  const { text: given, note } = await readStandardInput();
+  if (forceExclude && projects.settingsOf(file).exclude?.covers(file)) return { files: [], problems: [] };
+  return { files: [{ file, text: given }], problems: note ? [{ file, message: note, note: true }] : [] };
+}
+
+interface Done {
+  readonly files: readonly SourceFile[];
+  readonly result: CheckResult;
+  readonly applied: number;
+}
+
+function checked(checker: SourceChecker, files: readonly SourceFile[], { format }: CheckOptions): Done {
+  return { files, result: checker.check(files, { fixes: withFixes.has(format) }), applied: 0 };
+}
+
+/** As in the editor: a finding that holds on some paths only is left to the reader, unless asked for. */
+function fixed(checker: SourceChecker, files: readonly SourceFile[], { format, unsafeFixes }: CheckOptions): Done {
+  const done = fixAll(checker, files, { only: (finding) => unsafeFixes || finding.certainty === 'always' });
+  if (!withFixes.has(format)) return done;
+  const findings = done.result.findings.map((finding) => ({ ...finding, fixes: checker.fixesFor(finding) }));
+  return { ...done, result: { ...done.result, findings } };
 }
 
 /** A byte order mark or an encoding that the text does not show stays as it was; a file changed meanwhile is left alone. */
@@ -71,67 +114,50 @@ function writeKeepingBytes(file: string, before: string, after: string): Problem
   }
 }
 
-function toJson(result: CheckResult, files: number, milliseconds: number): unknown {
-  return {
-    version: 1,
-    files,
-    milliseconds,
-    findings: result.findings.map((finding) => ({
-      file: finding.file,
-      range: finding.range,
-      code: finding.code,
-      severity: finding.severity,
-      certainty: finding.certainty,
-      message: finding.message,
-      related: finding.related,
-      fixes: finding.fixes.map((fix) => ({ title: fix.title, edits: fix.edits })),
-    })),
-    problems: result.problems,
-  };
-}
-
-function printText(
-  result: CheckResult,
-  files: readonly SourceFile[],
-  sums: { files: number; milliseconds: number; fixed: number },
-): void {
-  const texts = new Map(files.map((file) => [file.file, file.text]));
-  for (const finding of result.findings) {
-    const { file, range } = finding;
-    const on = finding.certainty === 'always' ? '' : ' (on some paths)';
-    console.log(
-      `${displayPath(file)}:${range.start.line + 1}:${range.start.character + 1}: ${finding.severity} ${finding.code}${on}`,
+function writeBaseline(file: string, { result, files }: Done, problems: readonly Problem[]): number {
+  const lines = new Map(files.map((one) => [one.file, one.text.split(/\r\n|\n|\r/)]));
+  let failed = problems.some(({ note }) => !note);
+  try {
+    writeFileSync(
+      file,
+      baselineText(result.findings, (name) => lines.get(name), path.dirname(file)),
     );
-    console.log(`  ${finding.message}`);
-    const text = texts.get(file);
-    if (text !== undefined)
-      console.log(
-        codeFrame(
-          text,
-          range,
-          finding.related.filter((r) => r.file === file),
-        ),
-      );
-    for (const related of finding.related.filter((r) => r.file !== file))
-      console.log(`  ${displayPath(related.file)}:${related.range.start.line + 1}: ${related.message}`);
-    console.log('');
+    console.log(`${counted(result.findings.length, 'finding')} written to ${displayPath(file)}`);
+  } catch (error) {
+    console.error(`${displayPath(file)}: cannot be written: ${(error as Error).message}`);
+    failed = true;
   }
-  const of = (severity: string) =>
-    counted(result.findings.filter((finding) => finding.severity === severity).length, severity);
-  const parts = [of('error'), of('warning'), of('hint')];
-  const fixed = sums.fixed ? `, ${sums.fixed} fixed` : '';
-  console.log(`${counted(sums.files, 'file')}, ${parts.join(', ')}${fixed} (${sums.milliseconds} ms)`);
+  for (const problem of problems) console.error(problemLine(problem));
+  return failed ? 2 : 0;
 }
 
-function counted(count: number, noun: string): string {
-  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+/** To standard output, or to a file; where the fixed text goes to standard output, to standard error. */
+function printReport({ format, outputFile, mode, paths }: CheckOptions, report: CheckReport): Problem[] {
+  const rendered = render[format](report);
+  if (outputFile !== undefined) {
+    try {
+      writeFileSync(outputFile, rendered);
+      return [];
+    } catch (error) {
+      return [{ file: path.resolve(outputFile), message: `cannot be written: ${(error as Error).message}` }];
+    }
+  }
+  (mode === 'fix' && !paths ? process.stderr : process.stdout).write(rendered);
+  return [];
 }
 
-function annotation(finding: Finding): string {
-  const level = finding.severity === 'hint' ? 'notice' : finding.severity;
-  const data = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-  const property = (text: string) => data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
-  const { start, end } = finding.range;
-  const place = `file=${property(displayPath(finding.file))},line=${start.line + 1},endLine=${end.line + 1},col=${start.character + 1}`;
-  return `::${level} ${place},title=${property(`raceline ${finding.code}`)}::${data(finding.message)}`;
+/** Other tools find them in the JSON; everybody else on standard error. */
+function printProblems(problems: readonly Problem[], options: CheckOptions): void {
+  for (const problem of problems)
+    if (options.format !== 'json' || options.outputFile !== undefined || !problem.note)
+      console.error(problemLine({ ...problem, file: nameOf(problem.file, options) }));
+}
+
+function problemLine({ file, line, message }: Problem): string {
+  return `${displayPath(file)}${line === undefined ? '' : `:${line + 1}`}: ${message}`;
+}
+
+/** Standard input without a name is `-`, wherever it is run. */
+function nameOf(file: string, { paths, stdinFile }: CheckOptions): string {
+  return !paths && file === stdinFile && path.basename(file) === '-' ? '-' : file;
 }

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { createSourceChecker, type SourceChecker } from '../core/checkSource.ts';
 import { createPythonParser, type PythonParser } from '../core/python/parse.ts';
 
 /** The parser, with the grammar that lies beside this bundle. */
@@ -8,8 +7,4 @@ export function loadParser(): Promise<PythonParser> {
     treeSitterWasm: readFileSync(new URL('web-tree-sitter.wasm', import.meta.url)),
     pythonWasm: readFileSync(new URL('tree-sitter-python.wasm', import.meta.url)),
   });
-}
-
-export async function loadChecker(): Promise<SourceChecker> {
-  return createSourceChecker(await loadParser());
 }

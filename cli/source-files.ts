@@ -6,6 +6,7 @@ import { readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 import type { SourceFile } from '../core/checkSource.ts';
 import type { Problem } from '../core/rules/finding.ts';
+import { Projects } from '../server/projects.ts';
 
 const skipped = new Set([
   '.bzr',
@@ -37,7 +38,16 @@ const skipped = new Set([
 /** Larger files are generated or data; each is named as a problem. */
 const sizeLimit = 8 * 1024 * 1024;
 
-export function readSourceFiles(paths: readonly string[]): { files: SourceFile[]; problems: Problem[] } {
+export interface Reading {
+  readonly projects: Projects;
+  /** Paths that are named themselves obey `exclude` too: a hook names every file that changed. */
+  readonly forceExclude?: boolean;
+}
+
+export function readSourceFiles(
+  paths: readonly string[],
+  { projects, forceExclude = false }: Reading = { projects: new Projects() },
+): { files: SourceFile[]; problems: Problem[] } {
   const files: SourceFile[] = [];
   const problems: Problem[] = [];
   const seen = new Set<string>();
@@ -51,12 +61,8 @@ export function readSourceFiles(paths: readonly string[]): { files: SourceFile[]
         problems.push({ file: absolute, message: `not read: ${size} bytes is over the limit of ${sizeLimit}` });
         return;
       }
-      const bytes = readFileSync(absolute);
-      let text = bytes.toString('utf8');
-      if (text.includes('\uFFFD') && !bytes.includes('\uFFFD')) {
-        text = bytes.toString('latin1');
-        problems.push({ file: absolute, message: 'not UTF-8; read as Latin-1' });
-      }
+      const { text, note } = decoded(readFileSync(absolute));
+      if (note) problems.push({ file: absolute, message: note, note: true });
       files.push({ file: absolute, text });
     } catch (error) {
       problems.push({ file: absolute, message: `cannot be read: ${(error as Error).message}` });
@@ -70,24 +76,41 @@ export function readSourceFiles(paths: readonly string[]): { files: SourceFile[]
       problems.push({ file: path.resolve(directory), message: `cannot be read: ${(error as Error).message}` });
       return;
     }
+    const isExcluded = (file: string) => projects.settingsOf(file).exclude?.matches(file) === true;
     entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     for (const entry of entries) {
       const child = path.join(directory, entry.name);
       // Links are not followed: they can form cycles, and what they point to is read where it lies.
       if (entry.isDirectory()) {
-        if (!skipped.has(entry.name)) walk(child);
-      } else if (entry.isFile() && /\.pyi?$/.test(entry.name) && !entry.name.endsWith('.pyi')) read(child);
+        if (!skipped.has(entry.name) && !isExcluded(child)) walk(child);
+      } else if (entry.isFile() && entry.name.endsWith('.py') && !isExcluded(child)) read(child);
     }
   };
   for (const given of paths) {
+    const absolute = path.resolve(given);
+    if (forceExclude && projects.settingsOf(absolute).exclude?.covers(absolute)) continue;
     let isDirectory: boolean;
     try {
-      isDirectory = statSync(given).isDirectory();
+      isDirectory = statSync(absolute).isDirectory();
     } catch {
-      throw new Error(`there is no file or folder '${given}'`);
+      problems.push({ file: absolute, message: 'there is no such file or folder' });
+      continue;
     }
-    if (isDirectory) walk(given);
-    else read(given);
+    if (isDirectory) walk(absolute);
+    else read(absolute);
   }
   return { files, problems };
+}
+
+/** A text from standard input. */
+export async function readStandardInput(): Promise<{ readonly text: string; readonly note?: string }> {
+  const chunks: Buffer[] = [];
+  for await (const chunk of process.stdin) chunks.push(chunk as Buffer);
+  return decoded(Buffer.concat(chunks));
+}
+
+function decoded(bytes: Buffer): { readonly text: string; readonly note?: string } {
+  const text = bytes.toString('utf8');
+  if (!text.includes('\uFFFD') || bytes.includes('\uFFFD')) return { text };
+  return { text: bytes.toString('latin1'), note: 'not UTF-8; read as Latin-1' };
 }

@@ -1,4 +1,5 @@
-// Writes docs/rules/ from the doc comments of core/rules/. `--check` writes nothing and fails where a page is stale.
+// Writes docs/rules/ and core/rules/pages.json, which programs read, from the doc comments of core/rules/. `--check` writes
+// nothing and fails where one of them is stale.
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -53,18 +54,23 @@ pages.set(
 );
 
 mkdirSync(target, { recursive: true });
-for (const [name, text] of pages) {
-  const file = path.join(target, name);
-  const old = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
-  if (old === text) continue;
-  if (check) faults.push(`docs/rules/${name} is stale; run npm run generate`);
-  else writeFileSync(file, text);
-}
+for (const [name, text] of pages) write(path.join(target, name), text);
+write(
+  path.join(source, 'pages.json'),
+  `${JSON.stringify(Object.fromEntries(rules.map(({ code, body }) => [code, body])), undefined, 2)}\n`,
+);
 for (const name of readdirSync(target))
   if (!pages.has(name)) {
     if (check) faults.push(`docs/rules/${name} has no rule; run npm run generate`);
     else rmSync(path.join(target, name));
   }
+
+function write(file, text) {
+  const old = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  if (old === text) return;
+  if (check) faults.push(`${path.relative(root, file)} is stale; run npm run generate`);
+  else writeFileSync(file, text);
+}
 
 for (const fault of faults) console.error(fault);
 if (faults.length) process.exit(1);

@@ -1,7 +1,8 @@
+import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { folder, raceline, racy } from './raceline.ts';
+import { cli, folder, raceline, racelineWith, racy } from './raceline.ts';
 
 const clean = racy.replace(
   'with torch.cuda.stream(compute)',
@@ -60,7 +61,9 @@ describe('raceline check', () => {
 
   it('prints annotations for GitHub', () => {
     const { stdout } = raceline(folder({ 'racy.py': racy }), 'check', '--format=github', '.');
-    expect(stdout).toMatch(/^::error file=racy\.py,line=10,endLine=10,col=\d+,title=raceline missing-wait::/);
+    expect(stdout).toMatch(
+      /^::error file=racy\.py,line=10,endLine=10,col=9,endColumn=19,title=raceline missing-wait::/,
+    );
   });
 
   it('--diff leaves the file alone, --fix writes it, and then nothing is found', () => {
@@ -110,11 +113,82 @@ describe('raceline check', () => {
     expect(report.problems.map((p: { file: string }) => path.basename(p.file))).toContain('binary.py');
   });
 
+  it('fails with 2 where something could not be read, and still tells what it found', () => {
+    const at = folder({ 'racy.py': racy });
+    const { code, stdout, stderr } = raceline(at, 'check', 'nowhere.py', 'racy.py');
+    expect(code).toBe(2);
+    expect(stderr).toMatch(/^nowhere\.py: there is no such file or folder$/m);
+    expect(stdout).toMatch(/error missing-wait/);
+    const { problems, findings } = JSON.parse(
+      raceline(at, 'check', '--format', 'json', 'nowhere.py', 'racy.py').stdout,
+    );
+    expect([problems.length, findings.length]).toEqual([1, 1]);
+  });
+
+  it('checks the current folder where no path is given; --exit-zero makes findings no failure', () => {
+    const at = folder({ 'racy.py': racy });
+    expect(raceline(at, 'check')).toMatchObject({ code: 1, stdout: expect.stringMatching(/1 error/) });
+    expect(raceline(at, 'check', '--exit-zero')).toMatchObject({ code: 0, stdout: expect.stringMatching(/1 error/) });
+    expect(raceline(at, 'check', '--exit-zero', 'nowhere').code).toBe(2);
+  });
+
+  it('--diff exits with 1 where a fix would change something', () => {
+    expect(raceline(folder({ 'racy.py': racy }), 'check', '--diff').code).toBe(1);
+    expect(raceline(folder({ 'clean.py': clean }), 'check', '--diff')).toMatchObject({ code: 0, stdout: '' });
+  });
+
+  it('leaves a finding that holds on some paths to the reader, unless --unsafe-fixes', () => {
+    const maybe = racy
+      .replace('compute = torch', 'import sys\ncompute = torch')
+      .replace(
+        'with torch.cuda.stream(compute)',
+        'if len(sys.argv) > 1:\n    compute.wait_stream(copy)\nwith torch.cuda.stream(compute)',
+      );
+    const at = folder({ 'maybe.py': maybe });
+    const { stdout } = raceline(at, 'check', '--fix');
+    expect(stdout).toMatch(/missing-wait \(on some paths\)/);
+    expect(readFileSync(path.join(at, 'maybe.py'), 'utf8')).toBe(maybe);
+    expect(raceline(at, 'check', '--fix', '--unsafe-fixes').stdout).toMatch(/0 errors.*1 fixed/);
+  });
+
+  it('reads standard input under a name, and gives the fixed text back', () => {
+    const at = folder({ 'pyproject.toml': '[tool.raceline.per-file-ignores]\n"quiet/*" = ["ALL"]\n' });
+    expect(racelineWith(racy, at, 'check', '-')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^-:10:9: error/),
+    });
+    const named = racelineWith(racy, at, 'check', '--stdin-filename', 'loud/a.py', '-');
+    expect(named).toMatchObject({ code: 1, stdout: expect.stringMatching(/^loud.a\.py:10:9: error/) });
+    expect(racelineWith(racy, at, 'check', '--stdin-filename=quiet/a.py', '-').code).toBe(0);
+    const fixed = racelineWith(racy, at, 'check', '--fix', '-');
+    expect(fixed).toMatchObject({ code: 0, stderr: expect.stringMatching(/1 fixed/) });
+    expect(racelineWith(fixed.stdout, at, 'check', '-').code).toBe(0);
+    // What has nothing to do with streams comes back as it went in.
+    expect(racelineWith('x = 1\n', at, 'check', '--fix', '-').stdout).toBe('x = 1\n');
+    expect(racelineWith(racy, at, 'check', '--diff', '-')).toMatchObject({
+      code: 1,
+      stdout: expect.stringMatching(/^--- -$/m),
+    });
+  });
+
+  it('a reader of its output may stop', () => {
+    const at = folder({ 'racy.py': racy });
+    const { stderr } = spawnSync('sh', ['-c', `'${process.execPath}' '${cli}' check --format sarif . | head -n 1`], {
+      cwd: at,
+      encoding: 'utf8',
+    });
+    expect(stderr).toBe('');
+  });
+
   it('a missing path, an unknown option and an unknown command fail with 2 and say so', () => {
     const at = folder({});
     expect(raceline(at, 'check', 'nowhere')).toMatchObject({ code: 2, stderr: expect.stringMatching(/nowhere/) });
     expect(raceline(at, 'check', '--fast', '.')).toMatchObject({ code: 2, stderr: expect.stringMatching(/--fast/) });
-    expect(raceline(at, 'chekc')).toMatchObject({ code: 2, stderr: expect.stringMatching(/chekc/) });
+    expect(raceline(at, 'check', '--selct', 'x')).toMatchObject({
+      code: 2,
+      stderr: expect.stringMatching(/did you mean '--select'/),
+    });
+    expect(raceline(at, 'chekc')).toMatchObject({ code: 2, stderr: expect.stringMatching(/chekc.*'check'/) });
     expect(raceline(at, 'check', '--format', 'xml', '.')).toMatchObject({
       code: 2,
       stderr: expect.stringMatching(/xml/),

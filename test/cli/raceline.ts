@@ -14,7 +14,12 @@ export interface Ran {
 }
 
 export function raceline(cwd: string, ...args: readonly string[]): Ran {
-  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { cwd, encoding: 'utf8' });
+  return racelineWith('', cwd, ...args);
+}
+
+/** With a text on standard input. */
+export function racelineWith(input: string, cwd: string, ...args: readonly string[]): Ran {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [cli, ...args], { cwd, input, encoding: 'utf8' });
   return { code: status, stdout, stderr };
 }
 
