@@ -58,3 +58,40 @@ def captured(host, x, limit):
             y = x * 2
     torch.cuda.synchronize()
     return graph
+
+#- case: lengths that are known need no wait
+graph = torch.cuda.CUDAGraph()
+
+def captured(x):
+    block = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        long = torch.repeat_interleave(block, 2)
+        found = torch.nonzero_static(block, size=4)
+        total = found.sum() + long.sum()
+    graph.replay()
+    return total
+
+#- case: what depends on the values waits for them
+graph = torch.cuda.CUDAGraph()
+
+def captured(x):
+    block = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        (found,) = torch.where(block > 0)
+        #          ^ capture-illegal-sync: `where`
+        total = found.sum()
+    graph.replay()
+    return total
+#- good
+graph = torch.cuda.CUDAGraph()
+
+def captured(x):
+    block = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.graph(graph):
+        chosen = torch.where(block > 0, block, 0)
+        total = chosen.sum()
+    graph.replay()
+    return total

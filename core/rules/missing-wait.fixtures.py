@@ -579,3 +579,188 @@ class Recorder:
         with torch.cuda.stream(self.side):
             self.host.copy_(output.detach(), non_blocking=True)
             output.record_stream(self.side)
+
+#- case: one of several results
+side = torch.cuda.Stream()
+
+def ordered(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        lowest = block.sort(dim=0).values
+        #        ~ `lowest` is written here, on `side`
+    return lowest.sum().item()
+    #      ^ missing-wait: `lowest` is read on the default stream by `sum` before the `sort` on `side` is done
+
+def best(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        scores, places = torch.topk(block, 3)
+    return places.sum().item()
+    #      ^ missing-wait: `places` is read on the default stream by `sum` before the `topk` on `side` is done
+
+def decomposed(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        u, s, vh = torch.linalg.svd(block)
+    return vh.sum().item()
+    #      ^ missing-wait: `vh` is read on the default stream by `sum` before the `svd` on `side` is done
+#- good
+side = torch.cuda.Stream()
+
+def ordered(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        lowest = block.sort(dim=0).values
+    torch.cuda.current_stream().wait_stream(side)
+    return lowest.sum().item()
+
+def best(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        scores, places = block.max(dim=-1)
+    torch.cuda.current_stream().wait_stream(side)
+    return places.sum().item()
+
+#- case: results go to several tensors that are given
+side = torch.cuda.Stream()
+
+def ordered(x):
+    block = x.cuda()
+    values, places = torch.empty_like(block), torch.empty_like(block)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.sort(block, out=(values, places))
+    return places.sum().item()
+    #      ^ missing-wait: `places` is read on the default stream by `sum` before the `sort` on `side` is done
+#- good
+side = torch.cuda.Stream()
+
+def ordered(x):
+    block = x.cuda()
+    values, places = torch.empty_like(block), torch.empty_like(block)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        torch.sort(block, out=(values, places))
+    side.synchronize()
+    return places.sum().item()
+
+#- case: one launch over a list of tensors
+side = torch.cuda.Stream()
+
+def raised(n):
+    a, b = torch.zeros(n, device="cuda"), torch.zeros(n, device="cuda")
+    with torch.cuda.stream(side):
+        torch._foreach_add_([a, b], 1.0)
+      # ^ missing-wait: `a` is written on `side` by `_foreach_add_` before the `zeros` on the default stream is done
+    torch.cuda.current_stream().wait_stream(side)
+    return a + b
+#- good
+side = torch.cuda.Stream()
+
+def raised(n):
+    a, b = torch.zeros(n, device="cuda"), torch.zeros(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        c, d = torch._foreach_add([a, b], 1.0)
+    torch.cuda.current_stream().wait_stream(side)
+    return c + d
+
+#- case: two tensors change places
+side = torch.cuda.Stream()
+
+def swapped(n):
+    a, b = torch.ones(n, device="cuda"), torch.zeros(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        a.mul_(2)
+    torch.utils.swap_tensors(a, b)
+    return b.sum().item()
+    #      ^ missing-wait: is read on the default stream by `sum` before the `mul_` on `side` is done
+#- good
+side = torch.cuda.Stream()
+
+def swapped(n):
+    a, b = torch.ones(n, device="cuda"), torch.zeros(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        a.mul_(2)
+    torch.utils.swap_tensors(a, b)
+    return a.sum().item()
+
+#- case: another element type is another block
+side = torch.cuda.Stream()
+
+def halved(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        small = block.type(torch.float16)
+    return small.sum().item()
+    #      ^ missing-wait: `small` is read on the default stream by `sum` before the `type` on `side` is done
+#- good
+side = torch.cuda.Stream()
+
+def halved(x):
+    block = x.cuda()
+    with torch.cuda.stream(side):
+        kind = block.type()
+    return block.sum().item(), kind
+
+#- case: operators by the dispatcher's names, and of the special modules
+side = torch.cuda.Stream()
+
+def doubled(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        twice = torch.ops.aten.mul.Tensor(block, 2)
+        waves = torch.fft.rfft(torch.special.expit(twice))
+    return waves.abs().sum().item()
+    #      ^ missing-wait: `waves` is read on the default stream by `abs` before the `rfft` on `side` is done
+#- good
+side = torch.cuda.Stream()
+
+def doubled(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        twice = torch.ops.aten.mul.Tensor(block, 2)
+        waves = torch.fft.rfft(torch.special.expit(twice))
+    torch.cuda.current_stream().wait_stream(side)
+    return waves.abs().sum().item()
+
+#- case: gradients are clipped, not parameters
+side = torch.cuda.Stream()
+
+def clipped(weights, x):
+    weights = weights.cuda().requires_grad_()
+    (weights * x.cuda()).sum().backward()
+    with torch.cuda.stream(side):
+        torch.nn.utils.clip_grad_norm_([weights], 1.0)
+    side.synchronize()
+    return weights.detach().sum().item()
+
+#- case: a place in memory that is copied in another order
+side = torch.cuda.Stream()
+
+def flat(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        line = block.t().reshape(-1)
+    return line.sum().item()
+    #      ^ missing-wait: `line` is read on the default stream by `sum` before the `reshape` on `side` is done
+#- good
+side = torch.cuda.Stream()
+
+def flat(x):
+    block = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        line = block.reshape(-1)
+    return line.sum().item()

@@ -43,7 +43,16 @@ import { hostRead, isHost, operate } from './memory.ts';
 import { external } from './modules.ts';
 import { makeModule, makeOptimizer } from './modulesOfTorch.ts';
 import { deviceIndexOf, proveDevice, selectStream, streamContext, streamOf } from './streams.ts';
-import { computeFunction, flag, foreachFunction, tensorMethod, tensorOf, view } from './tensors.ts';
+import {
+  computeFunction,
+  flag,
+  foreachFunction,
+  swapTensors,
+  tensorAttribute,
+  tensorMethod,
+  tensorOf,
+  view,
+} from './tensors.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
 
@@ -201,9 +210,18 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
       return plain(name);
   }
   if (/^(nn\.)?utils\.clip_grad_(norm|value)_$/.test(name)) {
-    const tensors = tensorsIn(m, args.slice(0, 1));
-    if (tensors.length > 0) return operate(m, name, tensors, tensors, true) ?? plain(name);
+    const parameters = tensorsIn(m, [args[0] ?? keywords.get('parameters') ?? null]);
+    const gradients = tensorsIn(
+      m,
+      parameters.map((parameter) => tensorAttribute(m, parameter, 'grad')),
+    );
+    if (gradients.length > 0) return operate(m, last, gradients, gradients, true) ?? plain(name);
     return unknownCall(m, path, args, keywords);
+  }
+  if (name === 'utils.swap_tensors') {
+    const [a, b] = [tensorOf(m, args[0]), tensorOf(m, args[1])];
+    if (a && b) swapTensors(a, b);
+    return null;
   }
   if (/\.Function\.apply$/.test(name)) return applyFunction(m, null, args, keywords, node);
   if (name.startsWith('distributed.')) return collective(m, name.slice('distributed.'.length), args, keywords, node);

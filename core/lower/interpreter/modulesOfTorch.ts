@@ -284,8 +284,9 @@ export function nativeMethod(
   }
   if (self.path.startsWith('torch.optim.')) {
     if (name === 'step' && self.tensors.length > 0) {
-      const reads = self.tensors.filter((tensor) => !isHost(tensor));
-      if (reads.length > 0) operate(m, 'step', reads, reads, false);
+      const written = self.tensors.filter((tensor) => !isHost(tensor));
+      const gradients = written.flatMap((tensor) => (tensor.grad instanceof TensorV ? [tensor.grad] : []));
+      if (written.length > 0) operate(m, 'step', [...written, ...gradients], written, false);
       return null;
     }
     if (name === 'zero_grad') {
@@ -302,6 +303,9 @@ export function nativeMethod(
       const tensor = tensorOf(m, args[0]);
       return tensor ? (operate(m, name, [tensor], [], true) ?? null) : new Unknown(name, 'result');
     }
+    // Whether a gradient was infinite is asked on the host; `get_scale` reads the scale there.
+    if (name === 'step' || name === 'get_scale') m.hostWaitStream(m.current().stream.stream, true);
+    if (name === 'get_scale') return new Unknown(name, 'result');
     if (name === 'step' && args[0] instanceof NativeV) return nativeMethod(m, args[0], 'step', [], new Map(), node);
     return null;
   }

@@ -162,6 +162,14 @@ export function setTensorAttribute(m: Machine, self: TensorV, name: string, valu
   }
 }
 
+/** Each becomes the other: views and names of a tensor follow its memory. */
+export function swapTensors(a: TensorV, b: TensorV): void {
+  [a.storage, b.storage] = [b.storage, a.storage];
+  [a.start, b.start] = [b.start, a.start];
+  [a.end, b.end] = [b.end, a.end];
+  [a.grad, b.grad] = [b.grad, a.grad];
+}
+
 // ---- items
 
 /** Leading units that an index of a dimension of unknown length is counted in. */
@@ -316,7 +324,8 @@ export function inPlaceOperator(m: Machine, operator: string, self: TensorV, val
 }
 
 /** `torch.NAME(…)` of an operator that makes a new tensor, with `out=`. */
-export function computeFunction(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+export function computeFunction(m: Machine, operator: string, args: readonly Value[], keywords: Keywords): Value {
+  const name = operator.slice(operator.lastIndexOf('.') + 1);
   const out = keywords.get('out');
   const inputs = [...args];
   for (const [key, value] of keywords) if (key !== 'out') inputs.push(value);
@@ -348,7 +357,7 @@ export function computeFunction(m: Machine, name: string, args: readonly Value[]
   }
   if (reads.length === 0) return unknownCall(m, name, args, keywords);
   if (waitsForHost(m, name, args, keywords)) hostRead(m, reads[0]!, name);
-  const results = severalResults(name);
+  const results = severalResults(operator);
   const fields = results && fieldsAsked(m, results, args, keywords);
   if (fields) return m.temp(new TupleV(operateMany(m, name, reads, [], fields.length), fields));
   return operate(m, name, reads, [], true)!;
@@ -425,6 +434,12 @@ export function tensorMethod(
     case 'to':
     case 'cuda':
       return transfer(m, self, name, args, keywords);
+    case 'type':
+      // Without an argument it says which type the tensor has.
+      if (args.length === 0 && !keywords.has('dtype')) return plain(name);
+      if (typeof args[0] === 'string' && args[0].includes('.cuda.') && isHost(self))
+        return transfer(m, self, 'cuda', [], keywords);
+      return operate(m, name, [self], [], true)!;
     case 'cpu':
       return download(m, self, false);
     case 'pin_memory': {
@@ -475,6 +490,12 @@ export function tensorMethod(
       if (args.length > 0 || keywords.size > 0) return plain(name);
       return m.decide(`contiguous:${self.storage.id}:${self.start}`, !self.transposed, node, !isHost(self));
     }
+    case 'reshape':
+    case 'flatten':
+    case 'ravel':
+      // Memory that is not in the order of the dimensions is copied.
+      if (self.transposed && !self.numpy) return operate(m, name, [self], [], true)!;
+      break;
     case 'contiguous':
       if (self.transposed || m.decisions.known(`contiguous:${self.storage.id}:${self.start}`) === false)
         return operate(m, name, [self], [], true)!;
