@@ -156,6 +156,8 @@ function runSavedTensorsHooks(m: Machine, pack: Value, unpack: Value): void {
       makeOnCurrent(m, 'grad', 'backward');
       m.settle(frame);
       runWaiting(m, 'node');
+      // A node that saved nothing comes next.
+      makeOnCurrent(m, 'grad', 'backward');
       m.settle(frame);
     }
     m.autogradNode = undefined;

@@ -21,6 +21,8 @@ import { hostRead } from './memory.ts';
 export interface TestOptions {
   /** The outcome that a guard asks for where it is not known. */
   readonly want?: boolean;
+  /** The outcome to try first where nothing speaks for either. */
+  readonly prefer?: boolean;
   /** Whether another path may try the other outcome. */
   readonly open: boolean;
 }
@@ -32,6 +34,7 @@ export function condition(m: Machine, test: Expression, options: TestOptions): b
         return !condition(m, test.operand, {
           open: options.open,
           ...(options.want === undefined ? {} : { want: !options.want }),
+          ...(options.prefer === undefined ? {} : { prefer: !options.prefer }),
         });
       break;
     case 'BoolOp': {
@@ -41,7 +44,13 @@ export function condition(m: Machine, test: Expression, options: TestOptions): b
       const left = condition(
         m,
         test.left,
-        options.want === undefined ? { open: options.open } : both ? options : { open: false },
+        options.want === undefined
+          ? options.prefer === and
+            ? options
+            : { open: options.open }
+          : both
+            ? options
+            : { open: false },
       );
       if (and ? !left : left) return left;
       return condition(m, test.right, options);
@@ -79,27 +88,31 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
   if (value instanceof TupleV) return value.items.length > 0;
   if (value instanceof ListV) {
     if (value.items.length > 0) return true;
-    return value.open ? m.decide(`t:${value.id}`, options.want ?? true, node, options.open) : false;
+    return value.open ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open) : false;
   }
   if (value instanceof DictV) {
     if (value.entries.size > 0) return true;
-    return value.open ? m.decide(`t:${value.id}`, options.want ?? true, node, options.open) : false;
+    return value.open ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open) : false;
   }
   if (value instanceof SetV) {
     if (value.items.size > 0) return true;
-    return value.open ? m.decide(`t:${value.id}`, options.want ?? true, node, options.open) : false;
+    return value.open ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open) : false;
   }
   if (value instanceof SequenceV && value.length !== undefined) return value.length > 0;
   if (value instanceof TensorV) {
     hostRead(m, value, 'bool');
-    return m.decide(`t:${value.id}`, options.want ?? true, node, options.open);
+    return m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open);
   }
   if (value instanceof Unknown) {
     if (value.tensor) hostRead(m, value.tensor, 'bool');
     if (m.decisions.known(`n:${value.id}`) === true) return false;
     const fallback =
       options.want ??
-      (value.hint === undefined ? true : isObj(value.hint) ? true : truth(m, value.hint, node, options));
+      (value.hint === undefined
+        ? (options.prefer ?? true)
+        : isObj(value.hint)
+          ? true
+          : truth(m, value.hint, node, options));
     const taken = m.decide(`t:${value.id}`, fallback, node, options.open);
     if (taken && value.poll) m.emit({ kind: 'poll', on: value.poll });
     return taken;
