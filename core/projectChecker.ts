@@ -10,22 +10,30 @@ import type { Finding, Fix, Problem } from './rules/finding.ts';
 import { splitByBaseline } from './settings/baseline.ts';
 import { applySettings, type SettingsOf } from './settings/settings.ts';
 
-export function createProjectChecker(create: () => SourceChecker, settingsOf: SettingsOf): SourceChecker {
-  return new ProjectChecker(create, settingsOf);
+/** `isExcluded`: files that are left out, though the caller has them. */
+export function createProjectChecker(
+  create: () => SourceChecker,
+  settingsOf: SettingsOf,
+  isExcluded: (file: string) => boolean = () => false,
+): SourceChecker {
+  return new ProjectChecker(create, settingsOf, isExcluded);
 }
 
 class ProjectChecker implements SourceChecker {
   readonly #create: () => SourceChecker;
   readonly #settingsOf: SettingsOf;
+  readonly #isExcluded: (file: string) => boolean;
   /** By the targeted version; each remembers what it executed. */
   #checkers = new Map<string | undefined, SourceChecker>();
 
-  constructor(create: () => SourceChecker, settingsOf: SettingsOf) {
+  constructor(create: () => SourceChecker, settingsOf: SettingsOf, isExcluded: (file: string) => boolean) {
     this.#create = create;
     this.#settingsOf = settingsOf;
+    this.#isExcluded = isExcluded;
   }
 
-  check(files: readonly SourceFile[], options: CheckOptions): CheckResult {
+  check(given: readonly SourceFile[], options: CheckOptions): CheckResult {
+    const files = given.filter(({ file }) => !this.#isExcluded(file));
     const { findings: all, problems } = this.#checkAll(files);
     const reported = applySettings(all, this.#settingsOf);
     const { fresh, known } = splitByBaseline(reported, (file) => this.#settingsOf(file).baseline, linesIn(files));

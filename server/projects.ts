@@ -3,7 +3,7 @@
  * `[tool.raceline]`, between what an editor fills in below and what a command line decides above. Remembers what it read
  * until it is told that something changed. Knows nothing of what the settings do.
  */
-import { readFileSync, statSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Problem } from '../core/rules/finding.ts';
 import { type Baseline, parseBaseline } from '../core/settings/baseline.ts';
@@ -39,9 +39,10 @@ const nothing: Found = { layer: undefined, folder: undefined, torchVersion: unde
 
 export class Projects {
   readonly #options: ProjectsOptions;
+  readonly #byFile = new Map<string, { readonly settings: Settings; isExcluded?: boolean }>();
   readonly #found = new Map<string, Found>();
-  readonly #merged = new Map<Layer | undefined, Map<string, Settings>>();
-  readonly #baselines = new Map<string, { readonly stamp: string; readonly baseline: Baseline | undefined }>();
+  /** Undefined: there is none that can be read. */
+  readonly #baselines = new Map<string, Baseline | undefined>();
   readonly #problems = new Map<string, readonly Problem[]>();
 
   constructor(options: ProjectsOptions = {}) {
@@ -50,19 +51,23 @@ export class Projects {
 
   /** Of files that are on disk; a key that is no path has what is said above and below only. */
   settingsOf(file: string): Settings {
-    const under = this.#options.under?.(file);
-    const folder = path.isAbsolute(file) ? path.dirname(file) : '';
-    let byFolder = this.#merged.get(under);
-    if (!byFolder) {
-      byFolder = new Map();
-      this.#merged.set(under, byFolder);
+    return this.#entry(file).settings;
+  }
+
+  /** Whether the settings leave the file out, or a folder that it lies in. */
+  isExcluded(file: string): boolean {
+    const entry = this.#entry(file);
+    entry.isExcluded ??= entry.settings.exclude?.covers(file) === true;
+    return entry.isExcluded;
+  }
+
+  #entry(file: string) {
+    let entry = this.#byFile.get(file);
+    if (!entry) {
+      entry = { settings: this.#merge(file) };
+      this.#byFile.set(file, entry);
     }
-    let settings = byFolder.get(folder);
-    if (!settings) {
-      settings = this.#merge(folder, under);
-      byFolder.set(folder, settings);
-    }
-    return settings;
+    return entry;
   }
 
   /** What is wrong with the files that were read so far. */
@@ -77,20 +82,17 @@ export class Projects {
 
   /** A project file or a baseline changed, or what an editor says: everything is read again when it is asked for. */
   forget(): void {
+    this.#byFile.clear();
     this.#found.clear();
-    this.#merged.clear();
     this.#baselines.clear();
     this.#problems.clear();
   }
 
-  /** Whether a baseline file is another one than when it was read. */
-  get isStale(): boolean {
-    return [...this.#baselines].some(([file, { stamp }]) => stampOf(file) !== stamp);
-  }
-
-  #merge(folder: string, under: (Layer & { readonly folder?: string }) | undefined): Settings {
+  #merge(file: string): Settings {
     const { only, over } = this.#options;
-    const found = only === 'none' || !folder ? nothing : only ? this.#read(only, nothing) : this.#find(folder);
+    const under = this.#options.under?.(file);
+    const folder = path.isAbsolute(file) ? path.dirname(file) : '';
+    const found = only === 'none' || !folder ? nothing : this.#find(folder);
     const project: Settings = {
       ...found.layer?.settings,
       torchVersion: found.layer?.settings.torchVersion ?? found.torchVersion,
@@ -102,12 +104,14 @@ export class Projects {
   }
 
   #find(folder: string): Found {
-    let found = this.#found.get(folder);
+    const { only } = this.#options;
+    const key = only ?? folder;
+    let found = this.#found.get(key);
     if (!found) {
       const parent = path.dirname(folder);
-      const above = parent === folder ? nothing : this.#find(parent);
-      found = this.#read(path.join(folder, projectFile), above);
-      this.#found.set(folder, found);
+      const above = only || parent === folder ? nothing : this.#find(parent);
+      found = this.#read(only ?? path.join(folder, projectFile), above);
+      this.#found.set(key, found);
     }
     return found;
   }
@@ -142,13 +146,11 @@ export class Projects {
     if (!layer?.baseline || this.#options.withoutBaselines) return undefined;
     if (folder === undefined && !path.isAbsolute(layer.baseline)) return undefined;
     const file = path.resolve(folder ?? '', layer.baseline);
-    const known = this.#baselines.get(file);
-    if (known) return known.baseline;
-    const stamp = stampOf(file);
+    if (this.#baselines.has(file)) return this.#baselines.get(file);
     const read = readBaseline(file);
     if (typeof read === 'string') this.#problems.set(file, [{ file, message: read }]);
     const baseline = typeof read === 'string' ? undefined : read;
-    this.#baselines.set(file, { stamp, baseline });
+    this.#baselines.set(file, baseline);
     return baseline;
   }
 }
@@ -158,14 +160,5 @@ function readBaseline(file: string): Baseline | string {
     return parseBaseline(readFileSync(file, 'utf8'), path.dirname(file));
   } catch (error) {
     return `the baseline cannot be read: ${(error as Error).message}; write it with raceline check --write-baseline FILE`;
-  }
-}
-
-function stampOf(file: string): string {
-  try {
-    const { mtimeMs, size } = statSync(file);
-    return `${mtimeMs} ${size}`;
-  } catch {
-    return '';
   }
 }

@@ -3,15 +3,24 @@
  * gives them in `initializationOptions.settings` or in `workspace/didChangeConfiguration`.
  */
 import type { Connection } from 'vscode-languageserver';
+import { readSection, type Section } from '../core/settings/section.ts';
 
 export interface Settings {
   readonly enable: boolean;
   readonly run: 'onType' | 'onSave';
   readonly scope: 'openFiles' | 'workspace';
   readonly ignoreComment: boolean;
+  /** Which codes, how severe, where: it holds where the project's own settings say nothing. */
+  readonly rules: Section;
 }
 
-export const defaults: Settings = { enable: true, run: 'onType', scope: 'openFiles', ignoreComment: true };
+export const defaults: Settings = {
+  enable: true,
+  run: 'onType',
+  scope: 'openFiles',
+  ignoreComment: true,
+  rules: { settings: {}, faults: [] },
+};
 
 /** Reads the `raceline` section. A value of the wrong kind counts as not set: a typo must not turn findings off. */
 export function readSettings(section: unknown, fallback: Settings = defaults): Settings {
@@ -30,6 +39,7 @@ export function readSettings(section: unknown, fallback: Settings = defaults): S
     run: run === 'onType' || run === 'onSave' ? run : fallback.run,
     scope: scope === 'openFiles' || scope === 'workspace' ? scope : fallback.scope,
     ignoreComment: typeof ignoreComment === 'boolean' ? ignoreComment : fallback.ignoreComment,
+    rules: typeof section === 'object' && section !== null ? readSection(section, { keys: 'camel' }) : fallback.rules,
   };
 }
 
@@ -41,6 +51,10 @@ export class SettingsSource {
   #base: Settings;
   readonly #perResource = new Map<string, Settings>();
   readonly #pending = new Map<string, Promise<void>>();
+  /** Told faults: each is logged once. */
+  readonly #told = new Set<string>();
+  /** Called when other settings hold than before. */
+  onChanged: () => void = () => {};
 
   constructor(connection: Connection, asks: boolean, initial: unknown) {
     this.#connection = connection;
@@ -66,7 +80,8 @@ export class SettingsSource {
       pending = this.#connection.workspace
         .getConfiguration({ scopeUri: uri, section: 'raceline' })
         .then((section) => {
-          this.#perResource.set(uri, readSettings(section, this.#base));
+          this.#perResource.set(uri, this.#tell(readSettings(section, this.#base)));
+          this.onChanged();
         })
         .catch((error) => {
           // The workspace's settings serve for this resource until they change.
@@ -81,7 +96,9 @@ export class SettingsSource {
   async loadWorkspace(): Promise<void> {
     if (!this.#asks) return;
     try {
-      this.#base = readSettings(await this.#connection.workspace.getConfiguration('raceline'), this.#initial);
+      const section = await this.#connection.workspace.getConfiguration('raceline');
+      this.#base = this.#tell(readSettings(section, this.#initial));
+      this.onChanged();
     } catch (error) {
       this.#connection.console.warn(`No settings for the workspace: ${String(error)}`);
     }
@@ -92,7 +109,8 @@ export class SettingsSource {
     this.#perResource.clear();
     if (!this.#asks) {
       const section = (pushed as { raceline?: unknown } | undefined)?.raceline ?? pushed;
-      this.#base = readSettings(section, this.#initial);
+      this.#base = this.#tell(readSettings(section, this.#initial));
+      this.onChanged();
       return;
     }
     await this.loadWorkspace();
@@ -101,5 +119,14 @@ export class SettingsSource {
 
   forget(uri: string): void {
     this.#perResource.delete(uri);
+  }
+
+  #tell(settings: Settings): Settings {
+    for (const { at, message } of settings.rules.faults) {
+      const line = `Setting raceline.${at[0] ?? ''}: ${message}`;
+      if (!this.#told.has(line)) this.#connection.console.warn(line);
+      this.#told.add(line);
+    }
+    return settings;
   }
 }

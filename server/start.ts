@@ -3,6 +3,7 @@
  * throws is logged and answered, and the server lives on. Knows the protocol's order of life (initialize, initialized,
  * shutdown, exit); knows nothing of Python.
  */
+import path from 'node:path';
 import {
   CodeActionKind,
   type Connection,
@@ -19,19 +20,23 @@ import {
   TextDocuments,
 } from 'vscode-languageserver';
 import { TextDocument } from 'vscode-languageserver-textdocument';
+import { createProjectChecker } from '../core/projectChecker.ts';
 import { clientSupport } from './client.ts';
 import { fileKey } from './convert.ts';
-import { type Engine, loadEngine } from './engine.ts';
+import { type EngineParts, loadEngine } from './engine.ts';
+import { projectFile, Projects } from './projects.ts';
+import { ProjectWatch } from './projectWatch.ts';
 import { codeActions, fixAllKind, resolveCodeAction } from './requests/codeAction.ts';
 import { DiagnosticsPublisher } from './requests/diagnostics.ts';
 import { commands, executeCommand } from './requests/executeCommand.ts';
 import { Session } from './session.ts';
 import { SettingsSource } from './settings.ts';
 
-export function startServer(connection: Connection, load: () => Promise<Engine> = loadEngine): void {
+export function startServer(connection: Connection, load: () => Promise<EngineParts> = loadEngine): void {
   const documents = new TextDocuments(TextDocument);
   const publisher = new DiagnosticsPublisher();
   let session: Session | undefined;
+  let projectWatch: ProjectWatch | undefined;
   let shutDown = false;
 
   /** A request before `initialize` or after `shutdown` is refused; one that fails is logged and answered. */
@@ -57,18 +62,22 @@ export function startServer(connection: Connection, load: () => Promise<Engine> 
 
   connection.onInitialize(async (params: InitializeParams): Promise<InitializeResult> => {
     const client = clientSupport(params);
-    const engine = await load();
-    session = new Session(
-      connection,
-      documents,
-      engine,
-      new SettingsSource(connection, client.configuration, client.initialSettings),
-      client,
-      (checked) => {
-        publisher.publish(checked);
-        if (client.knows.has('raceline/status')) void connection.sendNotification('raceline/status', checked.status());
-      },
+    const { parser, createChecker } = await load();
+    const settings = new SettingsSource(connection, client.configuration, client.initialSettings);
+    const projects = new Projects({ under: (file) => editorLayer(session, file) });
+    const checker = createProjectChecker(
+      createChecker,
+      (file) => projects.settingsOf(file),
+      (file) => projects.isExcluded(file),
     );
+    settings.onChanged = () => projects.forget();
+    const watch = new ProjectWatch(connection, projects, client);
+    projectWatch = watch;
+    session = new Session(connection, documents, { parser, checker }, settings, client, (checked) => {
+      publisher.publish(checked);
+      watch.checked(checked);
+      if (client.knows.has('raceline/status')) void connection.sendNotification('raceline/status', checked.status());
+    });
     return {
       serverInfo: { name: 'raceline' },
       capabilities: {
@@ -95,7 +104,7 @@ export function startServer(connection: Connection, load: () => Promise<Engine> 
         void connection.client.register(DidChangeConfigurationNotification.type, { section: 'raceline' });
       if (s.client.watchesFiles)
         void connection.client.register(DidChangeWatchedFilesNotification.type, {
-          watchers: [{ globPattern: '**/*.py' }],
+          watchers: [{ globPattern: '**/*.py' }, { globPattern: `**/${projectFile}` }],
         });
       if (s.client.folderChanges)
         connection.workspace.onDidChangeWorkspaceFolders(({ added, removed }) =>
@@ -118,14 +127,21 @@ export function startServer(connection: Connection, load: () => Promise<Engine> 
 
   documents.onDidOpen(({ document }) => notification('textDocument/didOpen', (s) => s.opened(document)));
   documents.onDidChangeContent(({ document }) => notification('textDocument/didChange', (s) => s.changed(document)));
-  documents.onDidSave(({ document }) => notification('textDocument/didSave', (s) => s.saved(document)));
+  documents.onDidSave(({ document }) =>
+    notification('textDocument/didSave', (s) => {
+      projectWatch?.saved();
+      s.saved(document);
+    }),
+  );
   documents.onDidClose(({ document }) => notification('textDocument/didClose', (s) => s.closed(document)));
   documents.listen(connection);
 
   connection.onDidChangeWatchedFiles(({ changes }) =>
-    notification('workspace/didChangeWatchedFiles', (s) =>
-      Promise.all(changes.map(({ uri }) => s.diskChanged(s.uris.seen(uri)))),
-    ),
+    notification('workspace/didChangeWatchedFiles', (s) => {
+      const keys = changes.map(({ uri }) => s.uris.seen(uri));
+      if (projectWatch?.changed(keys)) s.schedule();
+      return Promise.all(keys.map((key) => s.diskChanged(key)));
+    }),
   );
   connection.onDidChangeConfiguration((params: DidChangeConfigurationParams) =>
     notification('workspace/didChangeConfiguration', async (s) => {
@@ -150,4 +166,11 @@ export function startServer(connection: Connection, load: () => Promise<Engine> 
     session?.dispose();
   });
   connection.listen();
+}
+
+/** What the editor says about a file, with the folder that its paths are relative to. */
+function editorLayer(session: Session | undefined, file: string) {
+  if (!session) return { settings: {} };
+  const folder = session.folders.find((candidate) => file.startsWith(candidate + path.sep));
+  return { ...session.settingsOf(session.uris.uri(file)).rules, folder };
 }

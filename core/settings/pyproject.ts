@@ -29,6 +29,8 @@ export function readPyproject(text: string, base?: string): Pyproject {
     // A byte order mark is no part of the text.
     root = parse(text.replace(/^\ufeff/, ''));
   } catch (error) {
+    // What does not speak of us is somebody else's to mend.
+    if (!text.includes('raceline')) return { section: undefined, torchVersion: undefined, broken: false, faults: [] };
     const line = error instanceof TomlError ? error.line - 1 : 0;
     return { section: undefined, torchVersion: undefined, broken: true, faults: [{ line, message: notToml(error) }] };
   }

@@ -79,7 +79,7 @@ async function start(options: { settings?: Record<string, unknown>; capabilities
   const fake = new Fake();
   startServer(
     createConnection(ProposedFeatures.all, new StreamMessageReader(up), new StreamMessageWriter(down)),
-    async () => ({ checker: fake, parser: { parse: () => expect.unreachable() } }),
+    async () => ({ createChecker: () => fake, parser: { parse: () => expect.unreachable() } }),
   );
   const client = createMessageConnection(new StreamMessageReader(down), new StreamMessageWriter(up));
   const published: Published[] = [];

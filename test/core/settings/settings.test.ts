@@ -116,6 +116,7 @@ missing-wait = "warning"
       broken: false,
     });
     expect(readPyproject('\ufeff').faults).toEqual([]);
+    expect(readPyproject('[project\n')).toMatchObject({ broken: false, faults: [] });
   });
 
   function byRegistry(a: string, b: string): number {
