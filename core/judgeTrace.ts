@@ -166,6 +166,7 @@ class MeasuredRun {
       case 'capture-record-stream':
         return [hazard.begin, hazard.call];
       case 'too-many-streams':
+      case 'external-stream-zero':
         return [-1, -1];
       case 'serialized-streams':
         return [hazard.wait, hazard.next];

@@ -18,7 +18,7 @@ import { RedundantWaits } from './redundant-waits.ts';
 import { findRerecordedEvents } from './rerecorded.ts';
 import { findReversedWaits } from './reversed.ts';
 import { findSerializedStreams } from './serialized.ts';
-import { findTooManyStreams } from './stream-pool.ts';
+import { findExternalStreamZeros, findTooManyStreams } from './stream-pool.ts';
 import { findUnusedEvents } from './unused-events.ts';
 import { Waits } from './waits.ts';
 
@@ -98,6 +98,7 @@ class Examiner {
           ![...unrecorded, ...reversed, ...redundantWaits].some((other) => this.#sameStatement(other.wait, wait)),
       ),
       ...findTooManyStreams(this.#program),
+      ...findExternalStreamZeros(this.#program),
       ...findUnusedEvents(this.#program, this.#places, missing),
       ...redundant.filter(({ call }) => !wrongCalls.some((other) => this.#sameStatement(other.call, call))),
     ];
@@ -236,6 +237,7 @@ function shownAt(hazard: Hazard): StepIndex {
     case 'unused-event':
       return hazard.record;
     case 'too-many-streams':
+    case 'external-stream-zero':
       return 0;
     case 'redundant-record-stream':
     case 'late-record-stream':

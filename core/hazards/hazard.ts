@@ -18,6 +18,7 @@ export type Hazard =
   | RedundantSync
   | UnusedEvent
   | TooManyStreams
+  | ExternalStreamZero
   | SerializedStreams;
 
 /** Two accesses of overlapping bytes, one of them a write, on two streams without an order. */
@@ -195,6 +196,13 @@ export interface UnusedEvent {
   readonly kind: 'unused-event';
   readonly event: EventId;
   readonly record: StepIndex;
+}
+
+/** A stream is asked for by the handle 0: it is not the default stream, whose handle that is. */
+export interface ExternalStreamZero {
+  readonly kind: 'external-stream-zero';
+  readonly stream: StreamId;
+  readonly origin: OriginId;
 }
 
 /** One place makes more streams of one priority than the pool has: several of them are the same queue. */

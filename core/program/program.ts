@@ -50,6 +50,8 @@ export interface StreamEntry {
   readonly collective?: boolean;
   /** Where the program makes the stream, and with which priority (0: the usual one). Source only. */
   readonly made?: { readonly origin: OriginId; readonly priority: number };
+  /** Where it is asked for by the handle 0, which is taken for "no handle": it is some stream of the pool. Source only. */
+  readonly zeroHandle?: OriginId;
 }
 
 export interface EventEntry {

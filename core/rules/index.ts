@@ -9,6 +9,7 @@ import { captureUnjoined } from './capture-unjoined.ts';
 import { collectiveNotWaited } from './collective-not-waited.ts';
 import { eventNeverRecorded } from './event-never-recorded.ts';
 import { eventRerecorded } from './event-rerecorded.ts';
+import { externalStreamZero } from './external-stream-zero.ts';
 import { hostReadBeforeSync } from './host-read-before-sync.ts';
 import { lateRecordStream } from './late-record-stream.ts';
 import { missingRecordStream } from './missing-record-stream.ts';
@@ -42,6 +43,7 @@ export const rules: readonly Rule[] = [
   captureExternalEvent,
   captureIllegalSync,
   captureRecordStream,
+  externalStreamZero,
   redundantSync,
   unusedEvent,
   tooManyStreams,

@@ -327,8 +327,16 @@ export function deviceCall(
     case 'Stream':
     case 'streams.Stream':
       return makeStream(m, args, keywords);
-    case 'ExternalStream':
-      return m.temp(m.newStream('?external stream', device(), true));
+    case 'ExternalStream': {
+      const stream = m.newStream(
+        '?external stream',
+        deviceIndexOf(m, keywords.get('device') ?? args[1]) ?? m.device,
+        true,
+      );
+      if (resolved(m, args[0] ?? keywords.get('stream_ptr') ?? null) === 0 && m.before === 0)
+        m.builder.streams[stream.stream]!.zeroHandle = m.origin();
+      return m.temp(stream);
+    }
     case 'get_stream_from_external':
       return m.temp(m.newStream('?external stream', 0, true));
     case 'Event':

@@ -7,6 +7,7 @@ import type { LoweredPath } from '../../lower/lowered.ts';
 import type { Instance, Report } from '../report.ts';
 import { borderFixes, captureJoins } from './captures.ts';
 import { collectiveFixes } from './collective.ts';
+import { defaultStreamFixes } from './external.ts';
 import { hostFixes } from './host.ts';
 import { unjoinedFixes } from './join.ts';
 import { lifetimeFixes } from './lifetime.ts';
@@ -69,6 +70,8 @@ function candidates(
       return removal(path, hazard.record, 'record');
     case 'serialized-streams':
       return hazard.how === 'stream' ? removal(path, hazard.wait, 'wait') : [];
+    case 'external-stream-zero':
+      return defaultStreamFixes(path, place);
     case 'rerecorded':
       return rerecordedFixes(path, hazard);
     case 'late-record-stream':

@@ -204,6 +204,8 @@ export function describe(hazard: Hazard, { program, lines }: Told): string {
       return `serialized by ${at(hazard.wait)} (${hazard.how}), ${at(hazard.next)}`;
     case 'too-many-streams':
       return `${hazard.count} streams`;
+    case 'external-stream-zero':
+      return `${stream(hazard.stream)} by the handle 0`;
     case 'redundant-sync':
       return `redundant wait ${at(hazard.wait)}: ${hazard.why}${hazard.earlier === undefined ? '' : ` ${at(hazard.earlier)}`}`;
     case 'unused-event':
