@@ -7,7 +7,15 @@ import { fileURLToPath } from 'node:url';
 const root = path.resolve(path.dirname(fileURLToPath(import.meta.url)), '..');
 const source = path.join(root, 'core', 'rules');
 const target = path.join(root, 'docs', 'rules');
-const headings = ['What it does', 'Why it is a race', 'Example', 'Use instead', 'Fix safety', 'Known limits'];
+const headings = [
+  'What it does',
+  'What happens on the GPU',
+  'Example',
+  'Use instead',
+  'Fix safety',
+  'When not to fix it',
+  'Known limits',
+];
 const check = process.argv.includes('--check');
 const faults = [];
 
@@ -44,7 +52,8 @@ for (const { code, title, severity, body } of rules)
     `${code}.md`,
     `${generated}\n\n# ${code}\n\n${title}. Reported as ${severity === 'error' ? 'an error' : `a ${severity}`}.\n\n${body}\n\n## Silencing it\n\n` +
       `\`# raceline: ignore[${code}]\` at the end of the line silences one finding, \`# raceline: ignore-file\` on a line ` +
-      `of its own all findings of the file.\n`,
+      `of its own all findings of the file, \`ignore = ["${code}"]\` under \`[tool.raceline]\` in pyproject.toml all of ` +
+      `the project ([configuration](../configuration.md)).\n`,
   );
 pages.set(
   'README.md',

@@ -4,7 +4,7 @@
  * Reports a `backward` of a custom autograd Function that uses a stream of its own without an order to the stream that it
  * was called on.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * Autograd runs `backward` on the stream of the matching `forward`, makes that stream wait for the incoming gradients, and
  * expects the returned ones to be ready on it. What the method does on another stream in between is its own business: it
@@ -64,6 +64,12 @@
  * ## Fix safety
  *
  * The inserted wait only adds order on the GPU.
+ *
+ * ## When not to fix it
+ *
+ * Where an extension that the method calls makes the order itself, with events that Python does not see: silence the
+ * line and name it. Do not replace the waits by `torch.cuda.synchronize()`: that stops the host in the middle of the
+ * backward pass.
  *
  * ## Known limits
  *

@@ -4,7 +4,7 @@
  * Reports a host synchronization while a graph is being captured: `synchronize()`, `.item()`, `.tolist()`, `.cpu()`, a
  * truth test of a CUDA tensor.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * Captured work does not run, so there is nothing that the host could wait for: CUDA breaks the capture off ("operation
  * not permitted when stream is capturing").
@@ -36,6 +36,11 @@
  * ## Fix safety
  *
  * A `synchronize()` that stands alone is removed. Where a value is read, the program has to say what comes instead.
+ *
+ * ## When not to fix it
+ *
+ * Where the line is reached only while nothing is captured, or where the tensor is on the CPU there: then nothing is
+ * synchronized.
  *
  * ## Known limits
  *

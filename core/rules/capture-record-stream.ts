@@ -3,7 +3,7 @@
  *
  * Reports a `record_stream` call while a graph is being captured.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * It protects nothing: `record_stream` is no part of a graph, so a replay knows nothing of it. During the capture the
  * memory of the block cannot be handed out again, not even after the streams are joined, so that the graph's pool grows.
@@ -47,6 +47,11 @@
  * ## Fix safety
  *
  * The call is removed where the analysis finds nothing new without it.
+ *
+ * ## When not to fix it
+ *
+ * Where the same code also runs without a capture, the call is needed there: put it behind `if not
+ * torch.cuda.is_current_stream_capturing():` instead of taking it away.
  *
  * ## Known limits
  *

@@ -4,7 +4,7 @@
  * Reports a stream that is forked into a graph capture and whose work the capturing stream does not wait for before the
  * capture ends.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * A side stream becomes a part of the capture when it waits for an event that was recorded in it. Unless the capturing
  * stream waits for its work in turn, that work hangs loose at the end: CUDA refuses the graph ("capturing stream has
@@ -46,6 +46,11 @@
  * ## Fix safety
  *
  * The join is put behind the last work of the side stream, inside the capture. It becomes an edge of the graph.
+ *
+ * ## When not to fix it
+ *
+ * Never leave it: the capture fails. Where the work of the side stream is not meant to be part of the graph, take the
+ * fork out of the capture instead of joining.
  *
  * ## Known limits
  *

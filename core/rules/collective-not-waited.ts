@@ -3,7 +3,7 @@
  *
  * Reports a tensor of an asynchronous collective that is used before the handle's `wait()`.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * With `async_op=True` the collective runs on the process group's own stream. `work.wait()` makes the current stream wait
  * for it, on the GPU; until then its tensors are neither complete nor free to be changed.
@@ -37,6 +37,11 @@
  * ## Fix safety
  *
  * The inserted `wait()` does not block the host. Waiting twice for one handle is harmless.
+ *
+ * ## When not to fix it
+ *
+ * Where every use lies behind a synchronization that is not seen, as in a compiled extension. To wait late is the point
+ * of `async_op=True`: put the wait in front of the first use, not behind the call.
  *
  * ## Known limits
  *

@@ -3,7 +3,7 @@
  *
  * Reports a wait for an event that nothing has recorded before.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * A wait takes the event's latest record at the moment of the call. Without one it does nothing: no error, no order.
  * The same holds for `synchronize()` on such an event, which returns at once.
@@ -39,6 +39,11 @@
  * ## Fix safety
  *
  * The inserted record comes after the last work that the wait should cover; it adds order on the GPU only.
+ *
+ * ## When not to fix it
+ *
+ * Where another thread records the event before, which is not seen. Then the waiting thread also has to know on the
+ * host that it was recorded: a wait takes what there is at the moment of the call.
  *
  * ## Known limits
  *

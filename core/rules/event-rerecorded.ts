@@ -4,7 +4,7 @@
  * Reports a record that takes the place of an earlier record of the same event before anything has waited for that one,
  * where a later wait for the event needs the work before it.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * An event holds one point in one stream. A wait takes the latest record that was issued; what an earlier record stood
  * for is forgotten. The stream that waits then comes after the second producer alone, and reads what the first one may
@@ -53,6 +53,11 @@
  *
  * A fresh event for each record, or a wait for the first record before the second one is issued: both are well defined,
  * and are offered only where the analysis then finds the order and nothing new.
+ *
+ * ## When not to fix it
+ *
+ * Where the work of the first record is ordered by something else that is not seen, such as an event of an extension.
+ * Two records on one stream need nothing: the later one covers the earlier, and nothing is reported.
  *
  * ## Known limits
  *

@@ -3,7 +3,7 @@
  *
  * Reports `torch.cuda.ExternalStream(0)`.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * The handle of the default stream is 0, so this looks like the default stream. But the constructor takes 0 for "no handle
  * given" and hands out a stream of the pool: `ExternalStream(0) == default_stream()` is false, and so are their handles. Work on
@@ -31,6 +31,10 @@
  *
  * The call becomes `default_stream()`, for the same device where one is named. Work on it then runs where its author meant
  * it to.
+ *
+ * ## When not to fix it
+ *
+ * Where a stream of its own was meant after all: then write `torch.cuda.Stream()`, which says so.
  *
  * ## Known limits
  *

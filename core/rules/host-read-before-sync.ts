@@ -3,7 +3,7 @@
  *
  * Reports a host read of pinned memory that an asynchronous copy from the GPU may still be filling.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * `to("cpu", non_blocking=True)` and `copy_(…, non_blocking=True)` into pinned memory return at once. Stream waits hold
  * the GPU, never the host, so the host needs a synchronization of its own before it looks.
@@ -29,6 +29,11 @@
  *
  * The inserted synchronization makes the host wait for the stream of the copy. It costs host time, and it is what the
  * read needs.
+ *
+ * ## When not to fix it
+ *
+ * Where an old or half-filled value does no harm, as in a progress display. Even there it is better to read a step
+ * later, once `event.query()` says that the copy is done.
  *
  * ## Known limits
  *

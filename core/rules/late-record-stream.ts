@@ -4,7 +4,7 @@
  * Reports a `record_stream` call that misses the memory it should protect: the memory has gone back already, or the call
  * names the tensor that was computed from it or put in its place.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * `record_stream` makes the later release of that very block wait for the work on the stream. On a block that was
  * released before, or on another block, it changes nothing for the one in danger, which can be handed out again while
@@ -53,6 +53,10 @@
  * ## Fix safety
  *
  * The call goes, and one for the tensor in danger comes while that still has a name. It changes no order.
+ *
+ * ## When not to fix it
+ *
+ * Where the tensor that the call names is in danger as well: keep its call, and add the one for the other tensor.
  *
  * ## Known limits
  *

@@ -3,7 +3,7 @@
  *
  * Reports a tensor whose last reference goes while a stream other than the one it was allocated on may still use it.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * The caching allocator knows only the stream on which a block was allocated. When the last reference goes, the block
  * returns to that stream's pool and the next allocation there can get it at once: correct for work on that stream, and
@@ -47,6 +47,12 @@
  *
  * `record_stream` never changes results; it can hold memory back for longer. The wait that is offered beside it frees
  * memory at a known point and costs overlap.
+ *
+ * ## When not to fix it
+ *
+ * Where the tensor is kept alive until a synchronization by something that is not seen. Where memory is short, prefer
+ * the wait to `record_stream`: a block that is held back is free only once the allocator looks at its events again,
+ * which comes late in a loop that allocates fast. In a graph capture `record_stream` protects nothing; join there.
  *
  * ## Known limits
  *

@@ -3,7 +3,7 @@
  *
  * Reports data that one stream writes and another stream reads or overwrites, with no wait in between.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * Streams run independently of each other and of the order of the Python statements. Leaving `with torch.cuda.stream(…)`
  * waits for nothing. Without an event, a `wait_stream` or a host synchronization between the two accesses the second
@@ -37,6 +37,13 @@
  *
  * The inserted event pair or `wait_stream` only adds order, and only on the GPU: the host goes on. It is offered where
  * both streams can be named, and where a second analysis finds nothing new.
+ *
+ * ## When not to fix it
+ *
+ * Where the two accesses touch parts of the tensor that never overlap, or where the order comes from code that is not
+ * seen, such as an event of an extension: silence the line and say which. Do not mend it with
+ * `torch.cuda.synchronize()` where a wait between the two streams does: that stops the host and with it everything
+ * else.
  *
  * ## Known limits
  *

@@ -3,7 +3,7 @@
  *
  * Reports a host write to pinned memory that an asynchronous copy to the GPU may still be reading.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * A copy from pinned memory with `non_blocking=True` only queues. If the host changes the buffer before the copy has
  * run, the GPU gets the new bytes, or a mix. The allocator keeps a dropped buffer until its copies are done; it does not
@@ -37,6 +37,11 @@
  * ## Fix safety
  *
  * The inserted synchronization makes the host wait. Two buffers with an event each keep the overlap; no fix writes that.
+ *
+ * ## When not to fix it
+ *
+ * Where the host knows from something that is not seen that the copy is done. A ring of buffers is no such thing by
+ * itself: it is safe only if the host waits for a buffer's last copy before it fills that buffer again.
  *
  * ## Known limits
  *

@@ -3,11 +3,11 @@
  *
  * Reports a `record_stream` call that cannot change anything.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
- * It is none: the call is useless. On the stream that allocated the tensor the allocator ignores it; where the allocating
- * stream waits for the other one before the tensor is dropped, the memory was safe already, and the call only keeps it
- * from being reused for longer.
+ * Nothing that would be missed. On the stream that allocated the tensor the allocator ignores the call; where the
+ * allocating stream waits for the other one before the tensor is dropped, the memory was safe already, and the call
+ * only keeps it from being reused for longer.
  *
  * ## Example
  *
@@ -43,6 +43,11 @@
  * ## Fix safety
  *
  * Removing the statement changes no order. It is offered only where no lifetime finding comes up without it.
+ *
+ * ## When not to fix it
+ *
+ * Where the wait that makes the call needless is about to go: then the call is what keeps the memory safe. Where the
+ * code is also called with tensors of other streams from outside of what was checked.
  *
  * ## Known limits
  *

@@ -4,9 +4,9 @@
  * Reports a wait or a `synchronize()` whose order is there already: a stream that waits for itself, or work that an
  * earlier wait in the same function covers, with nothing new queued in between.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
- * It is none: one stream does its work in the order in which it was issued, and a wait holds for everything that comes
+ * Nothing new: one stream does its work in the order in which it was issued, and a wait holds for everything that comes
  * after it. A stream that waits for itself often was meant to wait for another.
  *
  * ## Example
@@ -39,6 +39,11 @@
  * ## Fix safety
  *
  * The statement is removed where the analysis finds nothing new without it.
+ *
+ * ## When not to fix it
+ *
+ * Where the earlier wait that covers it is about to go, or is there for one caller only. A stream that waits for itself
+ * deserves a look before it is removed: find out which stream was meant.
  *
  * ## Known limits
  *

@@ -4,7 +4,7 @@
  * Reports a wait that orders nothing that is needed, where the same wait with its two streams swapped, or queued a few
  * statements later, would make an order that is missing.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * `a.wait_stream(b)` makes `a` wait for what `b` has been given so far. Written the other way round, or before the work
  * that it should cover is queued, it holds the wrong stream, and the data is as unprotected as without it.
@@ -42,6 +42,11 @@
  *
  * Swapping or moving the wait keeps the number of waits. It is offered only where the analysis then finds the missing
  * order and nothing new.
+ *
+ * ## When not to fix it
+ *
+ * Where both directions are meant, the fork before the work and the join after it: keep this wait and add the missing
+ * one.
  *
  * ## Known limits
  *

@@ -4,10 +4,10 @@
  * Hints at a synchronization that keeps independent work on several side streams from overlapping: the host waits in
  * each turn of a loop that spreads work over streams, or one side stream waits for another without need.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
- * It is none: the order is right, but the streams gain nothing. One of them stands still until the other is done,
- * although neither needs what the other makes.
+ * The order is right, but the streams gain nothing. One of them stands still until the other is done, although neither
+ * needs what the other makes.
  *
  * ## Example
  *
@@ -44,6 +44,11 @@
  *
  * A wait between two streams is removed where the analysis finds nothing new without it. A host wait in a loop usually
  * has to move behind the loop, which is left to the program.
+ *
+ * ## When not to fix it
+ *
+ * Where each piece of work fills the GPU by itself: side by side they gain nothing and need memory for both. Where the
+ * host wait keeps a queue or the memory in bounds on purpose.
  *
  * ## Known limits
  *

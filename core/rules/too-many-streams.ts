@@ -3,11 +3,11 @@
  *
  * Hints at a place that makes more than 32 streams of one priority.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
- * It is none, but it may hide one. PyTorch keeps 32 streams per device and priority and hands them out in turn: the 33rd
- * `torch.cuda.Stream()` is the first one again. Work on "two" such streams follows each other, and a missing wait between
- * them goes unnoticed until the number changes. A few streams keep a GPU busy.
+ * PyTorch keeps 32 streams per device and priority and hands them out in turn: the 33rd `torch.cuda.Stream()` is the
+ * first one again. Work on "two" such streams follows each other, and a missing wait between them goes unnoticed until
+ * the number changes. A few streams keep a GPU busy.
  *
  * ## Example
  *
@@ -36,6 +36,10 @@
  * ## Fix safety
  *
  * No fix is offered: how the work is spread over fewer streams is the program's to say.
+ *
+ * ## When not to fix it
+ *
+ * Where the streams are never used at the same time, so that it does not matter which of them are the same.
  *
  * ## Known limits
  *

@@ -3,7 +3,7 @@
  *
  * Reports a tensor that is made on a side stream and returned or yielded before the caller's stream has waited for it.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * The caller sees a finished tensor object and uses it on its own stream at once. Nothing orders that use after the side
  * stream's work, and the caller cannot know that it should.
@@ -35,8 +35,12 @@
  *
  * ## Fix safety
  *
- * The join only adds order on the GPU. Where the caller is meant to overlap with the side stream and to wait later, hand
- * the event over beside the tensor instead, and silence the finding.
+ * The join only adds order on the GPU.
+ *
+ * ## When not to fix it
+ *
+ * Where the caller is meant to overlap with the side stream and to wait later: hand an event over beside the tensor,
+ * say so in the docstring, and silence the finding.
  *
  * ## Known limits
  *

@@ -3,10 +3,10 @@
  *
  * Reports a record of an event that nothing in the program ever waits for, asks, synchronizes with or times.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
- * It is none: the record orders nothing. Often it is the visible half of a wait that was forgotten, or what is left of a
- * timing that was taken out.
+ * The record puts a mark into its stream that nothing looks at: it orders nothing. Often it is the visible half of a
+ * wait that was forgotten, or what is left of a timing that was taken out.
  *
  * ## Example
  *
@@ -31,6 +31,11 @@
  * ## Fix safety
  *
  * Removing the record changes no order. It is offered where the statement does nothing else.
+ *
+ * ## When not to fix it
+ *
+ * Where somebody outside of the program looks at the event, for instance another process through `ipc_handle()`, or
+ * where the wait for it is about to be written.
  *
  * ## Known limits
  *

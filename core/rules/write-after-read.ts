@@ -3,7 +3,7 @@
  *
  * Reports data that is overwritten on one stream while another stream may still be reading it.
  *
- * ## Why it is a race
+ * ## What happens on the GPU
  *
  * A buffer that is filled again and again needs two waits: the reader waits until it is filled, and the next fill waits
  * until the reader is done. The second one is easily forgotten, since nothing is wrong on the first turn. Without it the
@@ -43,6 +43,11 @@
  * ## Fix safety
  *
  * The inserted wait only adds order on the GPU. It can cost overlap; a second buffer keeps it, which no fix can write.
+ *
+ * ## When not to fix it
+ *
+ * Where reader and writer touch different parts of the buffer, or where the host has received a result of the reader in
+ * a way that is not seen. Where the overlap matters, take two buffers in turn instead of the wait.
  *
  * ## Known limits
  *
