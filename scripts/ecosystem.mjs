@@ -25,7 +25,9 @@ const packages = chosen(
 );
 const failed = [];
 const checked = new Set();
-const findings = [];
+const known = options.fetch ? [] : judged();
+const paired = [];
+const gone = [];
 const sums = { files: 0, streams: 0, seconds: 0, wall: 0 };
 for (const pinned of packages) await take(pinned);
 if (!options.fetch) summarize();
@@ -40,7 +42,6 @@ async function take(pinned) {
     const streams = files.filter(usesStreams).length;
     if (options.fetch) return console.log(`${title.padEnd(34)} ${count(files)} files, ${count(streams)} use streams`);
     const result = await checkFolder(folder);
-    for (const finding of result.findings) findings.push({ package: pinned.name, ...finding });
     checked.add(pinned.name);
     sums.files += files.length;
     sums.streams += streams;
@@ -51,20 +52,29 @@ async function take(pinned) {
         `${result.seconds.toFixed(1).padStart(6)} s CPU`,
     );
     for (const problem of result.problems) console.log(`    ${problem}`);
+    settle(pinned.name, result.findings);
   } catch (error) {
     failed.push(`${title}: ${error.message}`);
     console.log(`${title.padEnd(34)} not checked`);
   }
 }
 
+/** Told at once, since a run of all packages takes its time. */
+function settle(name, findings) {
+  const own = compare(
+    findings.map((finding) => ({ package: name, ...finding })).sort(byPlace),
+    known.filter((one) => one.package === name),
+  );
+  for (const { finding, known } of own.paired)
+    if (!known) print('new', finding);
+    else if (options.list) print(known.verdict, finding, known.reason);
+  for (const one of own.gone) print('gone', one, `was ${one.verdict}: ${one.reason}`);
+  paired.push(...own.paired);
+  gone.push(...own.gone);
+}
+
 function summarize() {
-  findings.sort(byPlace);
-  const known = judged();
-  const { paired, gone } = compare(findings, known, checked);
   const fresh = paired.filter((pair) => !pair.known);
-  if (options.list) for (const { finding, known } of paired) print(known?.verdict ?? 'unread', finding, known?.reason);
-  for (const { finding } of fresh) print('new', finding);
-  for (const one of gone) print('gone', one, `was ${one.verdict}: ${one.reason}`);
   const of = (severe) =>
     verdicts.map((verdict) => ({
       verdict,

@@ -18,9 +18,9 @@ export function judged() {
 }
 
 /** Each finding of a run with what the list says of it, and what the list has and the run does not. */
-export function compare(findings, known, packages) {
+export function compare(findings, known) {
   const left = new Map();
-  for (const one of known) if (packages.has(one.package)) push(left, keyOf(one), one);
+  for (const one of known) push(left, keyOf(one), one);
   const paired = findings.map((finding) => ({ finding, known: left.get(keyOf(finding))?.shift() }));
   return { paired, gone: [...left.values()].flat() };
 }
