@@ -97,7 +97,7 @@ export class LazyLanguageClient implements vscode.Disposable {
         connectionOptions: { maxRestartCount: 3 },
         initializationOptions: {
           docsUri: vscode.Uri.joinPath(this.#context.extensionUri, 'docs', 'rules').toString(),
-          client: ['raceline/status', 'raceline/commands'],
+          client: ['raceline/status', 'raceline/commands', 'raceline/explain'],
         },
       },
     );

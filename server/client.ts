@@ -1,4 +1,5 @@
 /** What the client said of itself in `initialize`: its folders, what it can show, what it answers. */
+import { existsSync } from 'node:fs';
 import { pathToFileURL } from 'node:url';
 import type { DocumentUri, InitializeParams } from 'vscode-languageserver';
 import type { DiagnosticSupport } from './convert.ts';
@@ -14,6 +15,9 @@ export interface ClientSupport {
   readonly watchesFiles: boolean;
   readonly progress: boolean;
   readonly appliesEdits: boolean;
+  readonly showsDocuments: boolean;
+  /** Sends the server's commands by the ids that it was given. */
+  readonly listsCommands: boolean;
   /** Requests beyond the protocol that this client knows, from `initializationOptions.client`. */
   readonly knows: ReadonlySet<string>;
   readonly initialSettings: unknown;
@@ -32,6 +36,7 @@ export function clientSupport(params: InitializeParams): ClientSupport {
       ? params.initializationOptions
       : {};
   const diagnostics = textDocument?.publishDiagnostics;
+  const knows = new Set(Array.isArray(options.client) ? options.client.filter((name) => typeof name === 'string') : []);
   return {
     folders: folders(params),
     diagnostics: {
@@ -39,7 +44,7 @@ export function clientSupport(params: InitializeParams): ClientSupport {
       codeDescription: diagnostics?.codeDescriptionSupport === true,
       tags: (diagnostics?.tagSupport?.valueSet?.length ?? 0) > 0,
       data: diagnostics?.dataSupport === true,
-      docsUri: typeof options.docsUri === 'string' ? options.docsUri.replace(/\/?$/, '/') : undefined,
+      docsUri: typeof options.docsUri === 'string' ? options.docsUri.replace(/\/?$/, '/') : pagesBesideUs(),
     },
     documentChanges: workspace?.workspaceEdit?.documentChanges === true,
     resolvesEdits:
@@ -51,7 +56,9 @@ export function clientSupport(params: InitializeParams): ClientSupport {
     watchesFiles: workspace?.didChangeWatchedFiles?.dynamicRegistration === true,
     progress: window?.workDoneProgress === true,
     appliesEdits: workspace?.applyEdit === true,
-    knows: new Set(Array.isArray(options.client) ? options.client.filter((name) => typeof name === 'string') : []),
+    showsDocuments: window?.showDocument?.support === true,
+    listsCommands: !knows.has('raceline/commands'),
+    knows,
     initialSettings: options.settings,
   };
 }
@@ -62,4 +69,10 @@ function folders(params: InitializeParams): DocumentUri[] {
   if (params.rootUri) return [params.rootUri];
   if (params.rootPath) return [pathToFileURL(params.rootPath).href];
   return [];
+}
+
+/** The rules' pages lie in the same package; a copied bundle may be without them. */
+function pagesBesideUs(): DocumentUri | undefined {
+  const folder = new URL('../docs/rules/', import.meta.url);
+  return folder.protocol === 'file:' && existsSync(folder) ? folder.href : undefined;
 }

@@ -69,7 +69,7 @@ export interface DiagnosticSupport {
 }
 
 /** Code that can go is faded by the editor: a redundant call, never a missing one. */
-const isRemovable = (finding: Finding) => finding.severity === 'hint' && finding.code.startsWith('redundant-');
+const isRemovable = (finding: Finding) => finding.code.startsWith('redundant-');
 
 export function diagnostic(finding: Finding, uris: UriSpelling, support: DiagnosticSupport): Diagnostic {
   const result: Diagnostic = {

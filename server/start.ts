@@ -92,7 +92,7 @@ export function startServer(connection: Connection, load: () => Promise<EnginePa
           resolveProvider: client.resolvesEdits,
         },
         // A client that sends the requests itself would only register the ids a second time after a restart.
-        executeCommandProvider: client.knows.has('raceline/commands') ? undefined : { commands: [...commands.keys()] },
+        executeCommandProvider: client.listsCommands ? { commands: [...commands.keys()] } : undefined,
         workspace: { workspaceFolders: { supported: true, changeNotifications: true } },
       },
     };

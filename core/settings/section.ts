@@ -66,7 +66,8 @@ export function readSection(section: unknown, { base, keys }: SectionOptions): S
   };
   const codes = (key: string): ReadonlySet<string> | undefined => {
     const words = strings(key, given(key), '["missing-wait"]');
-    if (!words) return undefined;
+    // An editor's setting that is not set is an empty list.
+    if (!words || (keys === 'camel' && !words.length)) return undefined;
     const found = codesOf(words);
     for (const message of found.faults) fault([written(key)], message);
     // A list with nothing but mistyped codes must not turn everything off.

@@ -44,8 +44,22 @@ async function interpreterState(c: CommandContext, uri: vscode.Uri): Promise<str
 /** Settings that differ from their defaults; those that hold variables or paths are named without values. */
 function settings(uri: vscode.Uri | undefined): Record<string, unknown> {
   const configuration = vscode.workspace.getConfiguration('raceline', uri);
-  const shown = ['enable', 'diagnostics.run', 'diagnostics.scope', 'codeLens', 'run.record', 'run.openTimeline'];
+  const shown = [
+    'enable',
+    'diagnostics.run',
+    'diagnostics.scope',
+    'select',
+    'ignore',
+    'severity',
+    'torchVersion',
+    'codeLens',
+    'run.record',
+    'run.openTimeline',
+  ];
   const hidden = [
+    'perFileIgnores',
+    'exclude',
+    'baseline',
     'interpreter',
     'run.args',
     'run.env',

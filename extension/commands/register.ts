@@ -2,6 +2,7 @@
 import * as vscode from 'vscode';
 import type { CommandContext } from './context.ts';
 import { debugInformation } from './debugInformation.ts';
+import { explain } from './explain.ts';
 import { openLastTrace, openTrace } from './openTrace.ts';
 import { previewFunction } from './previewFunction.ts';
 import { copyRunCommand, runFile } from './runFile.ts';
@@ -16,6 +17,7 @@ export function registerCommands(c: CommandContext): void {
     openLastTrace: () => openLastTrace(),
     previewFunction: (uri, line) => previewFunction(c, uri, line),
     fixAll: () => fixAll(c),
+    explain: (code) => explain(c, code),
     clearRunFindings: () => c.findings.clear(),
     selectInterpreter: (uri) => selectInterpreter(c, uri),
     restart: () => c.language.restart(),

@@ -12,6 +12,7 @@ import {
 import type { Finding } from '../../core/rules/finding.ts';
 import { diagnostic, isRange, touches, workspaceEdit } from '../convert.ts';
 import type { Session } from '../session.ts';
+import { explainAction } from './explain.ts';
 import { fixAllEdits } from './fixAll.ts';
 import { ignoreEdit } from './ignoreComment.ts';
 
@@ -42,6 +43,11 @@ export function codeActions(session: Session, params: CodeActionParams): CodeAct
     for (const code of new Set(here.map((finding) => finding.code)))
       if (session.findings(key).filter((finding) => finding.code === code).length > 1)
         actions.push(fixAllAction(session, uri, key, `Fix all ${code} in this file`, CodeActionKind.QuickFix, code));
+    for (const code of new Set(here.map((finding) => finding.code))) {
+      const action = explainAction(session, code);
+      if (action)
+        actions.push({ ...action, diagnostics: here.filter((f) => f.code === code).map((f) => shown.get(f)!) });
+    }
     if (session.settingsOf(uri).ignoreComment)
       for (const finding of here) {
         const action = ignoreAction(session, finding, shown.get(finding)!);

@@ -5,6 +5,7 @@
 import { ErrorCodes, ResponseError } from 'vscode-languageserver';
 import { workspaceEdit } from '../convert.ts';
 import type { Session } from '../session.ts';
+import { explain } from './explain.ts';
 import { fixAllEdits } from './fixAll.ts';
 import { previewFunction } from './preview.ts';
 
@@ -13,6 +14,7 @@ type Command = (session: Session, args: readonly unknown[]) => unknown;
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['raceline.server.fixAll', applyFixAll],
   ['raceline.server.preview', previewFunction],
+  ['raceline.server.explain', explain],
   ['raceline.server.debugInformation', (session) => session.describe()],
 ]);
 

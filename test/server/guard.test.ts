@@ -73,7 +73,14 @@ afterEach(() => {
   for (const client of open.splice(0)) client.dispose();
 });
 
-async function start(options: { settings?: Record<string, unknown>; capabilities?: object } = {}): Promise<Running> {
+interface Options {
+  readonly settings?: Record<string, unknown>;
+  readonly capabilities?: object;
+  /** Requests beyond the protocol that the client knows. */
+  readonly known?: readonly string[];
+}
+
+async function start(options: Options = {}): Promise<Running> {
   const up = new PassThrough();
   const down = new PassThrough();
   const fake = new Fake();
@@ -100,7 +107,7 @@ async function start(options: { settings?: Record<string, unknown>; capabilities
     processId: null,
     rootUri: null,
     capabilities: options.capabilities ?? fullCapabilities,
-    initializationOptions: { docsUri: 'file:///docs/rules' },
+    initializationOptions: { docsUri: 'file:///docs/rules', client: options.known ?? [] },
   });
   await client.sendNotification('initialized', {});
   return {
@@ -223,6 +230,33 @@ it('offers the preferred fix first and the ignore comment last, and not at all w
     'Ignore missing-wait on this line',
   ]);
   expect(await titles({ codeAction: { ignoreComment: false } })).not.toContain('Ignore missing-wait on this line');
+});
+
+it('offers the page of the rule before the ignore comment, by the way that the client has', async () => {
+  const explained = async (capabilities: object, known: readonly string[]) => {
+    const { client, latest, until } = await start({ capabilities, known });
+    const shown: unknown[] = [];
+    client.onRequest('window/showDocument', (params) => {
+      shown.push(params);
+      return { success: true };
+    });
+    await client.sendNotification('textDocument/didOpen', didOpen('RACE\n'));
+    await until(() => latest(uri)?.diagnostics.length === 1);
+    const actions = await client.sendRequest<{ title: string; command?: { command: string; arguments: unknown[] } }[]>(
+      'textDocument/codeAction',
+      { textDocument: { uri }, range: latest(uri)!.diagnostics[0]!.range, context: { diagnostics: [] } },
+    );
+    const command = actions.find(({ title }) => title === 'Explain missing-wait')?.command;
+    if (command?.command === 'raceline.server.explain')
+      await client.sendRequest('workspace/executeCommand', { command: command.command, arguments: command.arguments });
+    return { titles: actions.map(({ title }) => title), command: command?.command, shown };
+  };
+  const vscode = await explained(fullCapabilities, ['raceline/explain', 'raceline/commands']);
+  expect(vscode.command).toBe('raceline.explain');
+  expect(vscode.titles).toEqual(['take it away', 'Explain missing-wait', 'Ignore missing-wait on this line']);
+  const other = await explained({ ...fullCapabilities, window: { showDocument: { support: true } } }, []);
+  expect(other.shown).toEqual([{ uri: 'file:///docs/rules/missing-wait.md', takeFocus: true }]);
+  expect((await explained(fullCapabilities, [])).command).toBeUndefined();
 });
 
 it('fixes all that is certain to a fixed point, and puts the findings back', async () => {

@@ -127,7 +127,16 @@ missing-wait = "warning"
 
 it('reads the same keys of an editor, and leaves open what is not set there', () => {
   const { settings, faults } = readSection(
-    { enable: true, select: null, ignore: ['unused-event'], perFileIgnores: { 'a.py': ['ALL'] }, torchVersion: '' },
+    {
+      enable: true,
+      select: [],
+      severity: {},
+      exclude: [],
+      baseline: '',
+      ignore: ['unused-event'],
+      perFileIgnores: { 'a.py': ['ALL'] },
+      torchVersion: '',
+    },
     { keys: 'camel', base: '/w' },
   );
   expect(faults).toEqual([]);

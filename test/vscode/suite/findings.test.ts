@@ -43,6 +43,9 @@ describe('findings', () => {
     const preferred = actions.find((action) => action.isPreferred);
     assert.ok(preferred?.edit, `a preferred fix among ${actions.map(({ title }) => title).join(', ')}`);
     assert.match(actions.at(-1)!.title, /^Ignore missing-wait/);
+    const explain = actions.find(({ title }) => title === 'Explain missing-wait');
+    assert.equal(explain?.command?.command, 'raceline.explain');
+    assert.deepEqual(explain.command.arguments, ['missing-wait']);
     assert.ok(await vscode.workspace.applyEdit(preferred.edit));
     assert.match(document.getText(), /wait_event\(/);
     await eventually(() => findings(document.uri).length === 0, 'the end of the finding');
@@ -89,6 +92,20 @@ describe('findings', () => {
     await eventually(() => findings(document.uri).length > 0, 'a finding in racy.py');
     await vscode.commands.executeCommand('raceline.restart');
     await eventually(() => findings(document.uri).length > 0, 'a finding after the restart');
+  });
+
+  it('obey the settings of the editor', async () => {
+    const { document } = await show('racy.py');
+    await eventually(() => findings(document.uri).length > 0, 'a finding in racy.py');
+    const settings = vscode.workspace.getConfiguration('raceline');
+    const { Workspace } = vscode.ConfigurationTarget;
+    await settings.update('severity', { 'missing-wait': 'hint' }, Workspace);
+    await eventually(() => findings(document.uri)[0]?.severity === vscode.DiagnosticSeverity.Hint, 'a hint');
+    await settings.update('ignore', ['missing-*'], Workspace);
+    await eventually(() => findings(document.uri).length === 0, 'no finding');
+    await settings.update('severity', undefined, Workspace);
+    await settings.update('ignore', undefined, Workspace);
+    await eventually(() => findings(document.uri)[0]?.severity === vscode.DiagnosticSeverity.Error, 'the error again');
   });
 
   it('go when they are turned off, and come when they are turned on', async () => {
