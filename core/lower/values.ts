@@ -225,11 +225,16 @@ export class WorkV extends Obj {
   constructor(
     readonly event: EventId,
     readonly tensors: readonly TensorV[],
+    /** `future`: what `get_future()` gives, whose wait gives the value; `host`: its wait holds the host. */
+    readonly form: 'work' | 'future' | 'host' = 'work',
+    /** Of a future that a callback made: what the callback gave. */
+    readonly value?: Value,
   ) {
     super();
   }
   override children(visit: (value: Value | undefined) => void): void {
     for (const tensor of this.tensors) visit(tensor);
+    visit(this.value);
   }
 }
 

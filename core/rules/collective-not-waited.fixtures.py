@@ -70,3 +70,176 @@ def average(grad):
     dist.all_reduce(grad)
     grad.div_(dist.get_world_size())
     return grad.sum().item()
+
+#- case: sends and receives in one batch
+import torch.distributed as dist
+
+def exchange(n, peer):
+    mine, theirs = torch.ones(n, device="cuda"), torch.empty(n, device="cuda")
+    operations = [dist.P2POp(dist.isend, mine, peer), dist.P2POp(dist.irecv, theirs, peer)]
+    handles = dist.batch_isend_irecv(operations)
+    #         ~ the collective on `theirs` starts here
+    total = theirs.sum()
+    #       ^ collective-not-waited: `theirs` is used on the default stream by `sum` before the `batch_isend_irecv` on
+    # | the process group's stream is done: no wait() of its handle lies between
+    for handle in handles:
+        handle.wait()
+    return total.item()
+#- good
+import torch.distributed as dist
+
+def exchange(n, peer):
+    mine, theirs = torch.ones(n, device="cuda"), torch.empty(n, device="cuda")
+    operations = [dist.P2POp(dist.isend, mine, peer), dist.P2POp(dist.irecv, theirs, peer)]
+    for handle in dist.batch_isend_irecv(operations):
+        handle.wait()
+    return theirs.sum().item()
+
+#- case: what is sent is overwritten
+import torch.distributed as dist
+
+def send(n, peer):
+    mine = torch.ones(n, device="cuda")
+    handle = dist.isend(mine, peer)
+    mine.zero_()
+  # ^ collective-not-waited: `mine` is used on the default stream by `zero_` before the `isend`
+    handle.wait()
+    return mine.sum().item()
+#- fixed
+import torch.distributed as dist
+
+def send(n, peer):
+    mine = torch.ones(n, device="cuda")
+    handle = dist.isend(mine, peer)
+    handle.wait()
+    mine.zero_()
+    return mine.sum().item()
+
+#- case: a functional collective waits at its first use
+import torch.distributed._functional_collectives as funcol
+
+def average(x, group):
+    total = funcol.all_reduce(x.cuda(), "sum", group)
+    return (total / group.size()).sum().item()
+
+def average_on_side(x, group, side):
+    total = funcol.all_gather_tensor(x.cuda(), 0, group)
+    total = funcol.wait_tensor(total)
+    return total.sum().item()
+
+#- case: the future of a collective
+import torch.distributed as dist
+
+def average(x):
+    grad = x.cuda()
+    future = dist.all_reduce(grad, async_op=True).get_future()
+    total = grad.sum()
+    #       ^ collective-not-waited: `grad` is used on the default stream by `sum` before the `all_reduce`
+    future.wait()
+    return total.item()
+#- good
+import torch.distributed as dist
+
+def average(x):
+    grad = x.cuda()
+    future = dist.all_reduce(grad, async_op=True).get_future()
+    return future.wait()[0].sum().item()
+
+#- case: what a future's callback does is waited for with its own future
+import torch.distributed as dist
+
+def average(x, n):
+    grad = x.cuda()
+    halved = dist.all_reduce(grad, async_op=True).get_future().then(lambda done: done.value()[0].div_(n))
+    total = grad.sum()
+    #       ^ collective-not-waited: `grad` is used on the default stream by `sum` before the `div_`
+    halved.wait()
+    return total.item()
+#- good
+import torch.distributed as dist
+
+def average(x, n):
+    grad = x.cuda()
+    halved = dist.all_reduce(grad, async_op=True).get_future().then(lambda done: done.value()[0].div_(n))
+    halved.wait()
+    return grad.sum().item()
+
+#- case: a handle that says it is done
+import torch.distributed as dist
+
+def average(x):
+    grad = x.cuda()
+    work = dist.all_reduce(grad, async_op=True)
+    while not work.is_completed():
+        pass
+    return grad.sum().item()
+
+#- case: coalesced collectives have one handle
+import torch.distributed as dist
+from torch.distributed.distributed_c10d import _coalescing_manager
+
+def gather(parts, group):
+    outs = []
+    with _coalescing_manager(group=group, async_ops=True) as work:
+        for part in parts:
+            out = torch.empty(1024, device="cuda")
+            dist.all_gather_into_tensor(out, part, group=group)
+            outs.append(out)
+    total = torch.cat(outs).sum()
+    #       ^ collective-not-waited: `out` is used on the default stream by `cat` before the `all_gather_into_tensor`
+    work.wait()
+    return total.item()
+#- good
+import torch.distributed as dist
+from torch.distributed.distributed_c10d import _coalescing_manager
+
+def gather(parts, group):
+    outs = []
+    with _coalescing_manager(group=group, async_ops=True) as work:
+        for part in parts:
+            out = torch.empty(1024, device="cuda")
+            dist.all_gather_into_tensor(out, part, group=group)
+            outs.append(out)
+    work.wait()
+    return torch.cat(outs).sum().item()
+
+#- case: coalesced collectives that are not asynchronous
+import torch.distributed as dist
+
+def gather(parts, group):
+    outs = []
+    with dist._coalescing_manager(group=group):
+        for part in parts:
+            out = torch.empty(1024, device="cuda")
+            dist.all_gather_into_tensor(out, part, group=group)
+            outs.append(out)
+    return torch.cat(outs).sum().item()
+
+#- case: how much a barrier waits for depends on the version of PyTorch, so it counts as all
+import torch.distributed as dist
+
+def ready(x, side):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x.cuda() * 2
+    dist.barrier()
+    return y.sum().item()
+
+#- case: a library that mirrors the collectives
+import deepspeed.comm as dist
+
+def average(x):
+    grad = x.cuda()
+    work = dist.all_reduce(grad, async_op=True)
+    total = grad.sum()
+    #       ^ collective-not-waited: `grad` is used on the default stream by `sum` before the `all_reduce`
+    work.wait()
+    return total.item()
+#- good
+import deepspeed.comm as dist
+
+def average(x):
+    grad = x.cuda()
+    work = dist.all_reduce(grad, async_op=True)
+    work.wait()
+    return grad.sum().item()

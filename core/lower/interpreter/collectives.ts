@@ -1,97 +1,241 @@
 /** Collectives: they run on the group's own stream; a handle's wait orders the current stream after them. */
 import type { Node } from '../../python/ast.ts';
-import { collectiveShape } from '../../torch/collectives.ts';
-import { type StreamV, type TensorV, Unknown, type Value, WorkV, keyOf } from '../values.ts';
-import { type Keywords, tensorsIn, unknownCall } from './calls.ts';
+import { type CollectiveShape, collectiveShape, functionalCollective } from '../../torch/collectives.ts';
+import {
+  ContextV,
+  ExternalV,
+  keyOf,
+  ListV,
+  NativeV,
+  type StreamV,
+  type TensorV,
+  Unknown,
+  type Value,
+  WorkV,
+} from '../values.ts';
+import { call, type Keywords, noKeywords, tensorsIn, unknownCall } from './calls.ts';
+import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
-import { isHost } from './memory.ts';
+import { isHost, selectionFor } from './memory.ts';
+import { selectStream } from './streams.ts';
 import { flag, tensorOf } from './tensors.ts';
 import { resolved } from './truth.ts';
 
 function groupStream(m: Machine, group: Value | undefined): StreamV {
-  const key = `group:${group === undefined || group === null ? 'default' : keyOf(resolved(m, group))}`;
+  const value = group === undefined ? null : resolved(m, group);
+  const isDefault = value === null || (value instanceof ExternalV && /\.WORLD$/.test(value.path));
+  const key = `group:${isDefault ? 'default' : keyOf(value)}`;
   let stream = m.groupStreams.get(key);
   if (!stream) {
-    stream = m.newStream("the process group's stream", m.device);
-    m.builder.streams[stream.stream]!.collective = true;
+    stream = collectiveStream(m, "the process group's stream");
     m.groupStreams.set(key, stream);
   }
   return stream;
 }
 
+function collectiveStream(m: Machine, name: string): StreamV {
+  const stream = m.newStream(name, m.device);
+  m.builder.streams[stream.stream]!.collective = true;
+  return stream;
+}
+
+/** `name` is the path below `torch.distributed`. */
 export function collective(m: Machine, name: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
   const shape = collectiveShape(name);
-  if (!shape) {
-    if (/^(get_rank|get_world_size|is_initialized|is_available|get_backend|get_process_group_ranks)$/.test(name)) {
+  if (shape) return run(m, name, shape, args, keywords, node);
+  const functional = functionalCollective(name);
+  if (functional) return runFunctional(m, name, functional, args, keywords);
+  switch (name) {
+    case 'get_rank':
+    case 'get_world_size':
+    case 'is_initialized':
+    case 'is_available':
+    case 'get_backend':
+    case 'get_process_group_ranks': {
       const value = m.deriveUnknown(`dist:${name}:${args.map(keyOf).join()}`, name);
       value.plain = true;
       return value;
     }
-    if (/^(init_process_group|destroy_process_group|monitored_barrier)$/.test(name)) return null;
-    if (name === 'barrier') {
-      m.hostWaitDevice(m.device, true);
+    case 'init_process_group':
+    case 'destroy_process_group':
+    case 'monitored_barrier':
       return null;
+    case 'new_group':
+      return new Unknown('group', 'result');
+    case 'P2POp': {
+      const operation = m.temp(new NativeV('torch.distributed.P2POp'));
+      for (const [i, key] of ['op', 'tensor', 'peer', 'group'].entries())
+        operation.attributes.set(key, args[i] ?? keywords.get(key) ?? null);
+      return operation;
     }
-    if (name === 'new_group') return new Unknown('group', 'result');
-    return unknownCall(m, `torch.distributed.${name}`, args, keywords);
+    case 'batch_isend_irecv':
+      return runBatch(m, args[0] ?? keywords.get('p2p_op_list') ?? null) ?? unknownCall(m, name, args, keywords);
+    case '_coalescing_manager':
+      return coalescing(m, flag(m, keywords.get('async_ops') ?? args[2], node));
+    case '_functional_collectives.wait_tensor': {
+      const tensor = tensorOf(m, args[0]);
+      if (tensor?.pending) workMethod(m, tensor.pending, 'wait', [], noKeywords);
+      if (tensor) tensor.pending = undefined;
+      return tensor ?? new Unknown(name, 'result');
+    }
   }
+  return unknownCall(m, `torch.distributed.${name}`, args, keywords);
+}
+
+function run(
+  m: Machine,
+  name: string,
+  shape: CollectiveShape,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value {
   const at = (index: number | undefined, key: string): Value | undefined =>
     index === undefined ? undefined : (args[index] ?? keywords.get(key));
   const pick = (places: readonly (readonly [number, string])[]): TensorV[] =>
     places.flatMap(([index, key]) => {
       const value = at(index, key);
-      if (value === undefined) return [];
-      const found = tensorsIn(m, [value]);
-      if (found.length > 0) return found;
-      const tensor = tensorOf(m, value);
-      return tensor ? [tensor] : [];
+      return value === undefined ? [] : tensorsOf(m, value);
     });
   const writes = pick(shape.writes);
   const reads = pick(shape.reads);
-  const async = shape.alwaysAsync || flag(m, keywords.get('async_op') ?? args[shape.asyncAt ?? 99], node);
+  const manager = m.coalescing;
+  const async =
+    shape.alwaysAsync || manager !== undefined || flag(m, keywords.get('async_op') ?? args[shape.asyncAt ?? 99], node);
+  if (!async) {
+    for (const tensor of [...writes, ...reads]) if (!isHost(tensor)) tensor.storage.kept = true;
+    if (shape.blocksHost) m.hostWaitDevice(m.device, true);
+    else m.launch(name, m.current(), reads, writes);
+    return null;
+  }
+  const group = keywords.get('group') ?? (shape.groupAt === undefined ? undefined : args[shape.groupAt]);
+  const work = launch(m, name, group, reads, writes, shape.blocksHost ? 'host' : 'work');
+  if (!manager || shape.alwaysAsync) return work;
+  manager.parts.push(work);
+  return null;
+}
+
+function tensorsOf(m: Machine, value: Value): TensorV[] {
+  const found = tensorsIn(m, [value]);
+  if (found.length > 0) return found;
+  const tensor = tensorOf(m, value);
+  return tensor ? [tensor] : [];
+}
+
+/** Runs on the group's stream, behind the current stream's work; the handle orders others after it. */
+function launch(
+  m: Machine,
+  name: string,
+  group: Value | undefined,
+  reads: readonly TensorV[],
+  writes: readonly TensorV[],
+  form: WorkV['form'] = 'work',
+): WorkV {
   const tensors = [...new Set([...writes, ...reads])].filter((tensor) => !isHost(tensor));
   for (const tensor of tensors) {
     // Used before the wait it is wrong on any backend.
-    if (async) tensor.storage.device.prove();
+    tensor.storage.device.prove();
     tensor.storage.kept = true;
   }
-  const current = m.current();
-  if (!async) {
-    m.launch(name, current, reads, writes);
-    return null;
-  }
-  const stream = groupStream(
-    m,
-    keywords.get('group') ?? (shape.groupAt === undefined ? undefined : args[shape.groupAt]),
-  );
+  const stream = groupStream(m, group);
   const start = m.builder.event('collective');
-  m.emit({ kind: 'record', event: start, stream: current.stream.stream });
+  m.emit({ kind: 'record', event: start, stream: m.current().stream.stream });
   m.emit({ kind: 'wait', event: start, stream: stream.stream, implicit: true });
   m.launch(name, { stream, activation: -1 }, reads, writes);
-  const done = m.builder.event('collective');
-  m.emit({ kind: 'record', event: done, stream: stream.stream });
-  return m.temp(new WorkV(done, tensors));
+  return m.temp(new WorkV(markDone(m, stream), tensors, form));
 }
 
-export function workMethod(m: Machine, self: WorkV, name: string, _args: readonly Value[], _keywords: Keywords): Value {
+function markDone(m: Machine, stream: StreamV): number {
+  const done = m.builder.event('collective');
+  m.emit({ kind: 'record', event: done, stream: stream.stream });
+  return done;
+}
+
+/** The results wait for the collective where they are first used. */
+function runFunctional(
+  m: Machine,
+  name: string,
+  result: 'single' | 'list',
+  args: readonly Value[],
+  keywords: Keywords,
+): Value {
+  const given = args[0] ?? keywords.get('self') ?? keywords.get('inputs') ?? keywords.get('tensor');
+  const reads = given === undefined ? [] : tensorsOf(m, given);
+  const first = reads[0];
+  if (!first || isHost(first)) return unknownCall(m, name, args, keywords);
+  const made = (result === 'single' ? [first] : reads).map((tensor) =>
+    m.allocate(`?${name.slice(name.lastIndexOf('.') + 1)}`, tensor.storage.device, selectionFor(m, tensor)),
+  );
+  const group = keywords.get('group') ?? args.find((arg, i) => i > 0 && resolved(m, arg) instanceof Unknown);
+  const work = launch(m, name.slice(name.lastIndexOf('.') + 1), group, reads, made);
+  for (const tensor of made) tensor.pending = work;
+  return result === 'single' ? made[0]! : m.temp(new ListV(made));
+}
+
+/** All sends and receives are one launch; each of the handles stands for all of it. */
+function runBatch(m: Machine, list: Value): Value | undefined {
+  const operations = itemsOf(m, list, m.frame.node).map((item) => resolved(m, item));
+  const reads: TensorV[] = [];
+  const writes: TensorV[] = [];
+  let group: Value | undefined;
+  for (const operation of operations) {
+    if (!(operation instanceof NativeV) || operation.path !== 'torch.distributed.P2POp') return undefined;
+    const op = resolved(m, operation.attributes.get('op') ?? null);
+    const tensors = tensorsOf(m, operation.attributes.get('tensor') ?? null);
+    if (!(op instanceof ExternalV) || !/\bi(send|recv)$/.test(op.path)) return undefined;
+    (op.path.endsWith('isend') ? reads : writes).push(...tensors);
+    group ??= operation.attributes.get('group');
+  }
+  if (operations.length === 0) return m.temp(new ListV([]));
+  const work = launch(m, 'batch_isend_irecv', group, reads, writes);
+  return m.temp(new ListV(operations.map(() => work)));
+}
+
+/** Collectives inside start together at its end; its `wait`, or its end where it is not asynchronous, is that of all. */
+function coalescing(m: Machine, async: boolean): ContextV {
+  const manager = m.temp(new NativeV('torch.distributed.coalescing'));
+  let before: NativeV | undefined;
+  return m.temp(
+    new ContextV(() => {
+      before = m.coalescing;
+      m.coalescing = manager;
+      return manager;
+    }, () => {
+      m.coalescing = before;
+      if (!async) waitForAll(m, manager);
+    }, [manager]),
+  );
+}
+
+/** `wait` of the manager that coalesced collectives. */
+export function waitForAll(m: Machine, manager: NativeV): void {
+  for (const work of manager.parts) if (work instanceof WorkV) workMethod(m, work, 'wait', [], noKeywords);
+}
+
+export function workMethod(m: Machine, self: WorkV, name: string, args: readonly Value[], _keywords: Keywords): Value {
   switch (name) {
     case 'wait':
     case 'synchronize':
     case 'block_current_stream': {
       const selection = m.current();
+      if (self.form === 'host') m.emit({ kind: 'hostWait', on: { kind: 'event', event: self.event }, implicit: true });
       m.emit({ kind: 'wait', event: self.event, stream: selection.stream.stream, implicit: true }, selection);
-      return true;
+      return self.form === 'future' ? valueOf(m, self) : true;
     }
     case 'is_completed':
-    case 'query': {
+    case 'query':
+    case 'done': {
       const value = new Unknown(name, 'result');
       value.plain = true;
       value.poll = { kind: 'event', event: self.event };
       return value;
     }
     case 'get_future':
-      // Waiting for the future waits as the handle does.
-      return self;
+      return m.temp(new WorkV(self.event, self.tensors, 'future'));
+    case 'value':
+      return valueOf(m, self);
+    case 'then':
+      return then(m, self, args[0] ?? null);
     case 'result':
     case 'get_future_result':
       return new Unknown(name, 'result');
@@ -99,4 +243,22 @@ export function workMethod(m: Machine, self: WorkV, name: string, _args: readonl
   const value = new Unknown(name, 'result');
   value.plain = true;
   return value;
+}
+
+function valueOf(m: Machine, self: WorkV): Value {
+  return self.value ?? m.temp(new ListV([...self.tensors]));
+}
+
+/** The callback runs on a stream of the pool that is after the collective; the new future is done when its work is. */
+function then(m: Machine, self: WorkV, callback: Value): Value {
+  const stream = collectiveStream(m, "the future's stream");
+  m.emit({ kind: 'wait', event: self.event, stream: stream.stream, implicit: true });
+  const restore = selectStream(m, stream);
+  let value: Value;
+  try {
+    value = call(m, callback, [m.temp(new WorkV(self.event, self.tensors, 'future'))], noKeywords, m.frame.node);
+  } finally {
+    restore();
+  }
+  return m.temp(new WorkV(markDone(m, stream), tensorsIn(m, [value]), 'future', value));
 }

@@ -3,6 +3,7 @@
  * references and control. What is in no table is unknown.
  */
 import type { Node } from '../../python/ast.ts';
+import { collectivePath } from '../../torch/collectives.ts';
 import { anyDevice, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
 import {
@@ -68,6 +69,8 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
     const result = deviceCall(m, ofDevice, args, keywords, node);
     return result === undefined ? unknownCall(m, path, args, keywords) : result;
   }
+  const distributed = collectivePath(path);
+  if (distributed !== undefined) return collective(m, distributed, args, keywords, node);
   if (path.startsWith('torch.')) return torchCall(m, path, args, keywords, node);
   if (givesDeviceFunctions(path)) return external(anyDevice);
   if (!path.includes('.') && isBuiltin(path)) return builtinCall(m, path, args, keywords, node);
@@ -224,7 +227,6 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
     return null;
   }
   if (/\.Function\.apply$/.test(name)) return applyFunction(m, null, args, keywords, node);
-  if (name.startsWith('distributed.')) return collective(m, name.slice('distributed.'.length), args, keywords, node);
   if (name.startsWith('optim.')) return makeOptimizer(m, path, args, keywords);
   if (/^nn\.(?:modules\.(?:\w+\.)?)?[A-Z]\w*$/.test(name)) return makeModule(m, last, args, keywords);
   if (/^(cuda\.)?amp\.GradScaler$|^amp\.GradScaler$/.test(name)) return m.temp(new NativeV('torch.amp.GradScaler'));

@@ -18,6 +18,7 @@ import {
   DictV,
   SetV,
   type ModuleV,
+  type NativeV,
   Obj,
   restartIdentities,
   type Scope,
@@ -87,6 +88,8 @@ export class Machine {
   /** Which element of a known container each unknown index took. */
   readonly exitStacks = new Map<Value, (() => void)[]>();
   readonly groupStreams = new Map<string, StreamV>();
+  /** Collects the handles of collectives, inside of `_coalescing_manager`. */
+  coalescing: NativeV | undefined;
   /** What the unknown caller holds of what it was given last. */
   consumer: Value | undefined;
   /** Turns that a sequence of unknown length gives. */

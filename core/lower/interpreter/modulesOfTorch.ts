@@ -18,6 +18,7 @@ import {
 } from '../values.ts';
 import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { lookup, moduleLike } from './classes.ts';
+import { waitForAll } from './collectives.ts';
 import { registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
@@ -307,6 +308,10 @@ export function nativeMethod(
     if (name === 'step' || name === 'get_scale') m.hostWaitStream(m.current().stream.stream, true);
     if (name === 'get_scale') return new Unknown(name, 'result');
     if (name === 'step' && args[0] instanceof NativeV) return nativeMethod(m, args[0], 'step', [], new Map(), node);
+    return null;
+  }
+  if (self.path === 'torch.distributed.coalescing' && name === 'wait') {
+    waitForAll(m, self);
     return null;
   }
   if (self.path === 'torch.autograd.Node' && /^register_(pre)?hook$/.test(name))
