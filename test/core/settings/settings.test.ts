@@ -1,9 +1,10 @@
+import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Finding } from '../../../core/rules/finding.ts';
 import { nearestOf } from '../../../core/settings/nearest.ts';
 import { pathPatterns } from '../../../core/settings/pathPatterns.ts';
 import { readPyproject } from '../../../core/settings/pyproject.ts';
-import { readSection } from '../../../core/settings/section.ts';
+import { readSection, sectionKeys } from '../../../core/settings/section.ts';
 import { applySettings, layered } from '../../../core/settings/settings.ts';
 import { lowestTorch, torchVersionOf } from '../../../core/settings/torchVersion.ts';
 
@@ -123,6 +124,28 @@ missing-wait = "warning"
     const order = ['missing-wait', 'missing-record-stream', 'unused-event'];
     return order.indexOf(a) - order.indexOf(b);
   }
+});
+
+it('is documented key by key, in an example that holds', () => {
+  const page = readFileSync('docs/configuration.md', 'utf8');
+  const example = /```toml\n([\s\S]*?)```/.exec(page)![1]!;
+  const { section, faults } = readPyproject(example, '/w');
+  expect(faults).toEqual([]);
+  for (const key of sectionKeys) {
+    expect(example).toMatch(new RegExp(`^(${key} = |\\[tool\\.raceline\\.${key}\\])`, 'm'));
+    expect(page).toContain(`\`${key}\``);
+  }
+  expect(section!.settings.severity!.size).toBe(2);
+  const json = JSON.parse(/```json\n([\s\S]*?)```/.exec(page)![1]!) as Record<string, unknown>;
+  const settings = Object.fromEntries(
+    Object.entries(json).map(([key, value]) => [key.replace('raceline.', ''), value]),
+  );
+  expect(readSection(settings, { keys: 'camel' }).faults).toEqual([]);
+  const manifest = JSON.parse(readFileSync('package.json', 'utf8'));
+  const contributed = manifest.contributes.configuration.flatMap((group: { properties: object }) =>
+    Object.keys(group.properties),
+  );
+  for (const key of Object.keys(json)) expect(contributed).toContain(key);
 });
 
 it('reads the same keys of an editor, and leaves open what is not set there', () => {
