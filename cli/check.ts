@@ -1,5 +1,5 @@
 /** `raceline check`: findings of the source analysis under the project's settings; `--fix` applies the fixes. */
-import { readFileSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type CheckResult, createSourceChecker, type SourceChecker, type SourceFile } from '../core/checkSource.ts';
 import { fixAll } from '../core/fixAll.ts';
@@ -19,6 +19,7 @@ import { sarif } from './formats/sarif.ts';
 import { text } from './formats/text.ts';
 import { relevantFiles } from './relevant-files.ts';
 import { readSourceFiles, readStandardInput } from './source-files.ts';
+import { writeKeepingBytes } from './write.ts';
 
 const render: Readonly<Record<Format, (report: CheckReport) => string>> = { text, json, github, sarif };
 
@@ -99,19 +100,6 @@ function fixed(checker: SourceChecker, files: readonly SourceFile[], { format, u
   if (!withFixes.has(format)) return done;
   const findings = done.result.findings.map((finding) => ({ ...finding, fixes: checker.fixesFor(finding) }));
   return { ...done, result: { ...done.result, findings } };
-}
-
-/** A byte order mark or an encoding that the text does not show stays as it was; a file changed meanwhile is left alone. */
-function writeKeepingBytes(file: string, before: string, after: string): Problem[] {
-  try {
-    const bytes = readFileSync(file);
-    if (bytes.toString('utf8') === before) writeFileSync(file, after);
-    else if (bytes.toString('latin1') === before) writeFileSync(file, Buffer.from(after, 'latin1'));
-    else return [{ file, message: 'changed while it was checked; not fixed' }];
-    return [];
-  } catch (error) {
-    return [{ file, message: `cannot be written: ${(error as Error).message}` }];
-  }
 }
 
 function writeBaseline(file: string, { result, files }: Done, problems: readonly Problem[]): number {

@@ -6,6 +6,7 @@
 import { nearest } from '../core/settings/nearest.ts';
 import { UsageError } from './arguments.ts';
 import { check } from './check.ts';
+import { conservative } from './conservative.ts';
 import { explain } from './explain.ts';
 import { lean } from './lean.ts';
 import { lsp } from './lsp.ts';
@@ -17,6 +18,7 @@ import { view } from './view.ts';
 const usage = `raceline finds missing stream synchronization in PyTorch programs.
 
   raceline check [--format text|json|sarif|github] [--fix|--diff] [PATH… | -]
+  raceline conservative [--write] PATH…
   raceline explain CODE | --list
   raceline lean [--format text|json] PATH…
   raceline preview FILE.py [--entry NAME] [-o OUT.raceline]
@@ -43,6 +45,7 @@ They win over [tool.raceline] in the nearest pyproject.toml.`;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   check,
+  conservative,
   explain,
   lean,
   lsp,

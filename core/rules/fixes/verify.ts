@@ -12,6 +12,7 @@ import type { Report } from '../report.ts';
 import type { OffsetEdit } from './edits.ts';
 import { proposeFixes } from './index.ts';
 import { differences } from './lines.ts';
+import type { Candidate } from './spot.ts';
 
 interface TextFile {
   readonly file: string;
@@ -21,6 +22,10 @@ interface TextFile {
 export interface Workbench {
   readonly files: readonly TextFile[];
   hazardsOf(path: LoweredPath): readonly Hazard[];
+  /** Candidates, the better first; left out: those of the rules. */
+  readonly propose?: (report: Report, hazardsOf: Workbench['hazardsOf']) => readonly Candidate[];
+  /** How many fixes are wanted; left out: as many as help a reader. */
+  readonly most?: number;
   /** What is found in these texts. */
   analyse(files: readonly TextFile[]): Trial;
 }
@@ -41,8 +46,9 @@ const mostFixes = 4;
 export function verifiedFixes(report: Report, bench: Workbench): Fix[] {
   const fixes: Fix[] = [];
   const titles = new Set<string>();
-  for (const candidate of proposeFixes(report, bench.hazardsOf)) {
-    if (fixes.length >= mostFixes) break;
+  const { propose = proposeFixes, most = mostFixes } = bench;
+  for (const candidate of propose(report, bench.hazardsOf)) {
+    if (fixes.length >= most) break;
     if (titles.has(candidate.title)) continue;
     const tried = attempt(report, candidate.edits, bench);
     if (!tried) continue;
@@ -145,7 +151,7 @@ function isOrdering(step: Step, program: StreamProgram): boolean {
   }
 }
 
-function withEdits(files: readonly TextFile[], edits: readonly OffsetEdit[]): TextFile[] {
+export function withEdits(files: readonly TextFile[], edits: readonly OffsetEdit[]): TextFile[] {
   return files.map((file) => {
     const own = edits.filter((edit) => edit.file === file.file);
     if (!own.length) return file;
