@@ -581,12 +581,11 @@ function namesAt(subject: Subject, at: StepIndex): ReturnType<typeof frameNames>
   return frameNames(subject.path, frame?.activation ?? 0, at);
 }
 
-/** Whether code that nobody sees runs between two steps. */
-function isBlind({ path, steps }: Subject, from: StepIndex, to: StepIndex): boolean {
-  return (
-    (path.program.blind ?? []).some((at) => at > from && at <= to) ||
-    steps.slice(from + 1, to).some((step) => step.kind === 'outside')
-  );
+/** Whether code that nobody sees runs between two steps; what comes after all work of the entry is its caller's. */
+function isBlind({ path, steps, own }: Subject, from: StepIndex, to: StepIndex): boolean {
+  const last = steps.findLastIndex((step, at) => at < own && step.kind === 'launch');
+  const isUnseen = (step: Step, at: StepIndex) => step.kind === 'outside' && at > from && at < Math.min(to, last);
+  return (path.program.blind ?? []).some((at) => at > from && at <= to) || steps.some(isUnseen);
 }
 
 const clock =
