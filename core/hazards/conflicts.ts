@@ -84,7 +84,7 @@ export class Conflicts implements PairCheck {
       if (write < 0 || writer >= this.#streams || writer === stream || seen.has(writer)) continue;
       if (this.#clocks.streamAfter(stream, writer, write)) this.#clocks.relyOnStream(stream, writer);
       else if (this.#clocks.hostAfter(thread, writer, write)) this.#clocks.relyOnHost(thread, writer);
-      else if (entry.evidence && !this.#unknown(writer) && !this.#unknown(stream)) {
+      else if (entry.evidence && !this.#unknown(writer) && !this.#unknown(stream) && !this.#lent(writer)) {
         seen.add(writer);
         if (this.#isNew(write, step))
           this.hazards.push({
@@ -203,6 +203,10 @@ export class Conflicts implements PairCheck {
 
   #unknown(stream: StreamId): boolean {
     return this.#program.streams[stream]!.unknown === true;
+  }
+
+  #lent(stream: StreamId): boolean {
+    return this.#program.streams[stream]!.lent === true;
   }
 
   #compact(block: BlockId, map: AccessMap): void {

@@ -52,9 +52,15 @@ export class ProgramBuilder {
   /** Places where a caller from outside comes in: the entry's call, then each hook's. */
   readonly #arrivals: Arrival[] = [{ at: 0, steps: [], late: [] }];
   readonly #steps: Step[] = [];
+  readonly #open: number[] = [];
   #graphs = 0;
   readonly #blind: number[] = [];
   thread: ThreadId = 0;
+
+  /** The steps that the entry itself made so far. */
+  get emitted(): readonly Step[] {
+    return this.#steps;
+  }
 
   /** Steps so far, without the prologue. */
   get length(): number {
@@ -105,6 +111,18 @@ export class ProgramBuilder {
     return this.#steps.length - 1;
   }
 
+  /** A launch whose accesses are added later; one without any is left out of the program. */
+  openLaunch(step: NewStep & { readonly kind: 'launch' }, origin: OriginId): void {
+    this.#open.push(this.add(step, origin));
+  }
+
+  /** What a step stood for turned out not to be. */
+  cancel(index: number): void {
+    const { thread, origin } = this.#steps[index]!;
+    this.#steps[index] = { kind: 'launch', stream: 0, name: '', accesses: [], thread, origin };
+    this.#open.push(index);
+  }
+
   /** Before everything else: module code that ran by demand, the state of objects. */
   addBefore(step: NewStep, origin: OriginId): void {
     this.#prologue.push({ ...step, thread: 0, origin } as Step);
@@ -129,7 +147,7 @@ export class ProgramBuilder {
   placed(index: number): number {
     let place = index + this.#prologue.length;
     for (const { at, steps, late } of this.#arrivals) if (at <= index) place += steps.length + late.length;
-    return place;
+    return place - this.#untouched(index);
   }
 
   /** Where the entry's own call begins. */
@@ -137,11 +155,21 @@ export class ProgramBuilder {
     return this.#arrivals[1]?.at ?? 0;
   }
 
+  /** Open launches before `index` that touch nothing. */
+  #untouched(index: number): number {
+    return this.#open.filter((at) => at < index && isEmpty(this.#steps[at]!)).length;
+  }
+
+  #stepsFrom(from: number, to = this.#steps.length): Step[] {
+    const steps = this.#steps.slice(from, to);
+    return this.#open.length > 0 ? steps.filter((step) => !isEmpty(step)) : steps;
+  }
+
   /** Whether the entry itself did nothing that has an order. */
   get idle(): boolean {
     return (
       this.#arrivals.every(({ steps }) => steps.length === 0) &&
-      this.#steps.slice(this.#entryAt).every(({ kind }) => kind === 'escape')
+      this.#stepsFrom(this.#entryAt).every(({ kind }) => kind === 'escape')
     );
   }
 
@@ -156,7 +184,7 @@ export class ProgramBuilder {
       if (step.kind === 'launch') for (const { block } of step.accesses) blocks.add(block);
       if ('stream' in step) streams.add(step.stream);
     };
-    for (const step of [...this.#arrivals.flatMap(({ steps }) => steps), ...this.#steps.slice(this.#entryAt)]) {
+    for (const step of [...this.#arrivals.flatMap(({ steps }) => steps), ...this.#stepsFrom(this.#entryAt)]) {
       if (step.kind === 'hostWait') {
         if (step.on.kind === 'stream') streams.add(step.on.stream);
       } else if (step.kind === 'launch' || step.kind === 'allocate' || step.kind === 'outside') note(step);
@@ -165,7 +193,7 @@ export class ProgramBuilder {
     if (streams.size > 1) return false;
     const foreign = (step: Step): boolean =>
       step.kind === 'launch' && !streams.has(step.stream) && step.accesses.some(({ block }) => blocks.has(block));
-    return !this.#prologue.some(foreign) && !this.#steps.slice(0, this.#entryAt).some(foreign);
+    return !this.#prologue.some(foreign) && !this.#stepsFrom(0, this.#entryAt).some(foreign);
   }
 
   finish(): StreamProgram {
@@ -186,12 +214,16 @@ export class ProgramBuilder {
         ...this.#arrivals.flatMap(({ at, steps, late }, i) => [
           ...steps,
           ...late,
-          ...this.#steps.slice(at, this.#arrivals[i + 1]?.at ?? this.#steps.length),
+          ...this.#stepsFrom(at, this.#arrivals[i + 1]?.at ?? this.#steps.length),
         ]),
       ],
       ...(this.#blind.length ? { blind: this.#blind.map((index) => this.placed(index)) } : {}),
     };
   }
+}
+
+function isEmpty(step: Step): boolean {
+  return step.kind === 'launch' && step.accesses.length === 0;
 }
 
 export function access(block: BlockId, write: boolean, start: number, end: number, whole: number): Access {

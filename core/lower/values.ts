@@ -5,6 +5,8 @@
  * and no effects: what an operation does is decided in interpreter/.
  */
 import type { BlockId, EventId, GraphId, MemoryKind, StreamId, ThreadId } from '../program/program.ts';
+import type { Comparison } from './interpreter/ranges.ts';
+import type { UnknownWork } from './interpreter/unknown-work.ts';
 import type { ClassDef, Expression, FunctionDef, Lambda, Module, Parameter, Statement } from '../python/ast.ts';
 
 export type Value = null | boolean | number | string | Obj;
@@ -96,6 +98,10 @@ export class Unknown extends Obj {
   loader = false;
   /** Receiver and attribute, for a method that is taken as a value. */
   receiver: Obj | undefined;
+  /** A test that it is the outcome of. */
+  comparison: Comparison | undefined;
+  /** The call that gave it, where that may have made it. */
+  madeBy: UnknownWork | undefined;
   /** Where it says true, a stream or event was seen to be done. */
   poll:
     | { readonly kind: 'event'; readonly event: EventId }
@@ -137,6 +143,8 @@ export class Storage extends Obj {
   released = false;
   /** Its end is looked for. */
   watched = false;
+  /** Streams that the program says use it, by record_stream. */
+  announced: Set<StreamId> | undefined;
   constructor(
     public block: BlockId,
     public memory: MemoryKind,

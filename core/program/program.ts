@@ -46,6 +46,11 @@ export interface StreamEntry {
   readonly handle?: string;
   /** Unknown streams (a parameter nobody passes, a foreign handle) are never accused, only followed. */
   readonly unknown?: boolean;
+  /**
+   * Given by the entry's caller, and neither waits for anything here nor is waited for: what is left on it is for the
+   * caller to order. Source only.
+   */
+  readonly lent?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */
   readonly collective?: boolean;
   /** Where the program makes the stream, and with which priority (0: the usual one). Source only. */

@@ -764,3 +764,135 @@ def flat(x):
     with torch.cuda.stream(side):
         line = block.reshape(-1)
     return line.sum().item()
+
+#- case: an unknown collective reads what another stream has made for the device
+def gather(parameters, collective, group, device, pack, exchange):
+    with torch.cuda.stream(pack):
+        packed = torch.empty(sum(p.numel() for p in parameters), device=device)
+        torch.cat(parameters, out=packed)
+      # ~ `packed` is written here, on `pack`
+    with torch.cuda.stream(exchange):
+        collective(packed, group=group)
+      # ^ missing-wait: `packed` is read on `exchange` by `collective` before the `cat` on `pack` is done: no wait of
+      # | `exchange` for `pack` lies between
+    torch.cuda.current_stream().wait_stream(exchange)
+#- good
+def gather(parameters, collective, group, device, pack, exchange):
+    with torch.cuda.stream(pack):
+        packed = torch.empty(sum(p.numel() for p in parameters), device=device)
+        torch.cat(parameters, out=packed)
+    exchange.wait_stream(pack)
+    with torch.cuda.stream(exchange):
+        collective(packed, group=group)
+    torch.cuda.current_stream().wait_stream(exchange)
+
+#- case: what a request gives is used where record_stream says
+def look_up(requests, tables, arriving):
+    here = torch.cuda.current_stream()
+    for table in tables:
+        request = requests.pop(table.name)
+        with torch.cuda.stream(arriving):
+            rows = request.wait()
+            #      ~ `rows` is written here, on `arriving`
+        rows.record_stream(here)
+        table.prefetch(rows)
+      # ^ missing-wait: `rows` is read on `here` by
+#- good
+def look_up(requests, tables, arriving):
+    here = torch.cuda.current_stream()
+    for table in tables:
+        request = requests.pop(table.name)
+        with torch.cuda.stream(arriving):
+            rows = request.wait()
+        here.wait_stream(arriving)
+        rows.record_stream(here)
+        table.prefetch(rows)
+
+#- case: the library's own way of selecting a stream
+def look_up(requests, tables, arriving, stream_context):
+    here = torch.cuda.current_stream()
+    for table in tables:
+        with stream_context(arriving):
+            rows = requests.pop(table.name).wait()
+        rows.record_stream(here)
+        table.prefetch(rows)
+      # ^ missing-wait: `rows` is read on `here` by
+#- good
+def look_up(requests, tables, arriving, stream_context):
+    here = torch.cuda.current_stream()
+    for table in tables:
+        with stream_context(arriving):
+            rows = requests.pop(table.name).wait()
+        here.wait_stream(arriving)
+        rows.record_stream(here)
+        table.prefetch(rows)
+
+#- case: a warm-up before a capture reads the caller's tensors
+class Graphed:
+    def __init__(self, model):
+        self.model = model
+
+    def capture(self, *inputs):
+        warm = torch.cuda.Stream()
+        with torch.cuda.stream(warm):
+            self.model(*inputs)
+          # ^ missing-wait: The result of `inputs[0]` is read on `warm` by `model` before the
+        torch.cuda.current_stream().wait_stream(warm)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.output = self.model(*inputs)
+#- good
+class Graphed:
+    def __init__(self, model):
+        self.model = model
+
+    def capture(self, *inputs):
+        warm = torch.cuda.Stream()
+        warm.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(warm):
+            self.model(*inputs)
+        torch.cuda.current_stream().wait_stream(warm)
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.output = self.model(*inputs)
+
+#- case: a wait for a side stream says that its operators work on the device
+def smooth(x):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = torch.cos(x)
+        #   ^ missing-wait: `x` is read on `side` by `cos` before the caller's earlier work on the default stream is
+        # | done: no wait of `side` for the default stream lies between
+    torch.cuda.current_stream().wait_stream(side)
+    return y + 1
+#- good
+def smooth(x):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = torch.cos(x)
+    torch.cuda.current_stream().wait_stream(side)
+    return y + 1
+
+#- case: numbers of a side stream are no tensors
+def chunks(first, count, blocks):
+    side = torch.cuda.Stream()
+    at = first * count
+    with torch.cuda.stream(side):
+        if at % 4 == 0:
+            blocks.exchange(at)
+    torch.cuda.current_stream().wait_stream(side)
+
+#- case: a group that has more than one member has one
+def reduce(grad, group, work, wide):
+    size = group.size()
+    with torch.cuda.stream(work):
+        out = torch.zeros(8, device="cuda")
+        if size > 1:
+            out.mul_(2)
+    if size >= 1:
+        wide.wait_stream(work)
+    with torch.cuda.stream(wide):
+        out.add_(1)
+    torch.cuda.current_stream().wait_stream(wide)
+    return None

@@ -235,3 +235,17 @@ class Offload(torch.autograd.graph.saved_tensors_hooks):
             return x
 
         super().__init__(pack, unpack)
+
+#- case: the caller's own streams are the caller's to order
+class Copy(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, source, target, *tensors):
+        here = torch.cuda.current_stream()
+        copies = []
+        with torch.cuda.stream(source), torch.cuda.stream(target):
+            for x in tensors:
+                y = x.to("cuda", non_blocking=True)
+                copies.append(y)
+                x.record_stream(source)
+                y.record_stream(here)
+        return tuple(copies)

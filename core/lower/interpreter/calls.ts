@@ -46,10 +46,12 @@ import { launchKernel } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { external } from './modules.ts';
 import { callModule, moduleMethod, nativeMethod } from './modulesOfTorch.ts';
-import { eventMethod, eventOf, streamMethod, streamOf } from './streams.ts';
+import { eventMethod, eventOf, streamContext, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
 import { threadMethod } from './threads.ts';
+import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
+import { openWork } from './unknown-work.ts';
 import { workMethod } from './collectives.ts';
 
 export type Keywords = ReadonlyMap<string, Value>;
@@ -181,12 +183,26 @@ export function tensorsIn(m: Machine, values: Iterable<Value>, depth = 0): Tenso
   return found;
 }
 
+/** What a library calls its own `torch.cuda.stream`. */
+const selectsStream = /(?:^|[._])(?:\w*stream_?(?:context|ctx|guard|scope)|use_stream)$/i;
+
+/** Callees that may wait for what they are given. */
+const ordering = /wait|sync|join|barrier|ready|finish|ensure|complete/i;
+
+/** Callees that hand out what is there already. */
+const onlyGives = /(^|[._])(get|peek|find|lookup|pop\w*|current|default)(_|$|\()/;
+
 /** A callee that nobody here knows. */
 export function unknownCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
-  m.builder.unseen();
   const values = [...args, ...keywords.values()];
+  if (selectsStream.test(name) && values.length === 1) return streamContext(m, values[0]!);
+  m.builder.unseen();
   const result = new Unknown(name, 'result');
   m.temp(result);
+  if (m.capturing) proveInputs(m, values);
+  // What was made for a device is a tensor to whom it is given.
+  for (const value of values)
+    if (value instanceof Unknown && value.madeBy?.makes && value.device.cuda) tensorOf(m, value);
   const tensors = tensorsIn(m, values);
   for (const item of values) {
     const value = resolved(m, item);
@@ -203,14 +219,51 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   if (device && m.explicit(m.deviceIndexOf(device.storage.device))) {
     const selection = m.current(m.deviceIndexOf(device.storage.device));
     const reads = tensors.filter((t) => t.storage.memory === 'device');
+    // An operator's tensors are on one device.
+    if (name.startsWith('torch.ops.')) for (const t of reads) device.storage.device.unite(t.storage.device);
     m.launch(name, selection, reads, []);
     const born = m.allocate(`?${name}`, device.storage.device, selection);
     m.launch(name, selection, [], [born]);
     born.storage.kept = true;
     result.tensor = born;
+  } else if (m.explicit()) {
+    const named = keywords.get('device');
+    const target = named === undefined || named === null ? undefined : deviceTarget(m, named);
+    if (target?.kind === 'cuda') {
+      // What is made for a device while a stream is selected is made for a device with streams.
+      target.device.prove();
+      result.device.unite(target.device);
+    }
+    result.madeBy = openWork(m, name, m.current(), values, [], !onlyGives.test(name));
+  } else if (keywords.has('device') && keywords.has('dtype') && /^(?:.*\.)?[a-z]\w*$/.test(name)) {
+    const target = deviceTarget(m, keywords.get('device')!);
+    if (target?.kind === 'cuda') {
+      result.device.unite(target.device);
+      result.madeBy = openWork(m, name, m.current(), [], [], true);
+    }
+  } else if (device && !ordering.test(name)) {
+    const selection = m.current(m.deviceIndexOf(device.storage.device));
+    const onDevice = tensors.filter((t) => t.storage.memory === 'device');
+    // Who says that the current stream uses a tensor gives it to those who use it.
+    const told = onDevice.filter((t) => t.storage.announced?.has(selection.stream.stream));
+    if (told.length > 0) m.launch(name, selection, told, []);
+    // A callee that gives a tensor computes with those that it gets.
+    else result.madeBy = openWork(m, name, selection, [], onDevice, false);
   }
   for (const tensor of tensors) if (tensor.storage.memory === 'pinned') tensor.storage.kept = true;
   return result;
+}
+
+/** A graph is captured of work on the device: what comes into it from outside lies there. */
+function proveInputs(m: Machine, values: readonly Value[]): void {
+  for (const value of values)
+    if (
+      value instanceof Unknown &&
+      !value.plain &&
+      value.hint === undefined &&
+      /^(parameter|element)$/.test(value.origin)
+    )
+      tensorOf(m, value)?.storage.device.prove();
 }
 
 const barriers = /^(wait|synchronize|join|result|flush|barrier|wait_all|finish|finalize|get_result|block_until_ready)$/;
@@ -284,6 +337,8 @@ function unknownMethod(
   if (barriers.test(name)) {
     const result = unknownCall(m, `${self.name}.${name}`, args, keywords);
     m.hostWaitDevice(m.device, true);
+    if (name === 'wait' && args.length === 0 && result instanceof Unknown && result.madeBy?.makes)
+      result.madeBy.hostWait = m.builder.length - 1;
     return result;
   }
   if (name === 'numel' || name === 'size' || name === 'dim' || name === 'element_size') {

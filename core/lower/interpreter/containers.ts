@@ -101,6 +101,7 @@ function memoUnknown(owner: Unknown, key: string): Value {
   let item = owner.items.get(key);
   if (item === undefined) {
     const made = new Unknown(owner.name + key, partOrigin(owner.origin));
+    made.madeBy = owner.madeBy;
     made.plain = /shape|size/.test(owner.name) && owner.plain;
     item = made;
     owner.items.set(key, item);

@@ -29,6 +29,7 @@ import { makeLambda } from './functions.ts';
 import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { external, globalValue, unknownGlobal } from './modules.ts';
+import { comparisonOf } from './ranges.ts';
 import { inPlaceOperator, tensorCompare, tensorOf, tensorOperator } from './tensors.ts';
 import { condition, isNone, resolved, truth } from './truth.ts';
 
@@ -327,7 +328,8 @@ function canBeTensors(left: Value, right: Value): boolean {
     !value.plain &&
     value.hint === undefined &&
     (value.origin === 'parameter' || value.origin === 'element');
-  const fits = (value: Value): boolean => typeof value === 'number' || (value instanceof Unknown && !value.plain);
+  const fits = (value: Value): boolean =>
+    typeof value === 'number' || (value instanceof Unknown && (!value.plain || typeof value.hint === 'number'));
   return (vague(l) && fits(right)) || (vague(r) && fits(left));
 }
 
@@ -422,6 +424,7 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
     const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
     const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
     derived.plain = true;
+    derived.comparison = comparisonOf('==', left, right);
     derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
     return negative ? !truth(m, derived, node) : derived;
   }
@@ -433,6 +436,7 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
     return operator === '<' ? a < b : operator === '>' ? a > b : operator === '<=' ? a <= b : a >= b;
   const derived = m.deriveUnknown(`${operator}:${keyOf(left)}:${keyOf(right)}`, 'test');
   derived.plain = true;
+  derived.comparison = comparisonOf(operator, left, right);
   return derived;
 }
 

@@ -21,6 +21,7 @@ import {
 import {
   DeviceClass,
   DeviceV,
+  GraphV,
   NativeV,
   type StreamV,
   TensorV,
@@ -35,7 +36,7 @@ import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { collective } from './collectives.ts';
 import { plainContext } from './contexts.ts';
 import { makeTensor } from './factories.ts';
-import { graphContext, graphCall } from './graphs.ts';
+import { graphCall, graphContext, graphMethod } from './graphs.ts';
 import { atEndOfBackward, registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { libraryCall } from './library.ts';
 import { makeLoader } from './loaders.ts';
@@ -423,10 +424,17 @@ export function deviceCall(
     case 'is_current_stream_capturing':
       return m.capturing !== undefined;
     case 'CUDAGraph':
+    // These names are an accelerator object's.
+    case 'create_graph':
+      return graphCall(m, 'CUDAGraph', args, keywords, node);
     case 'graph':
+    case 'capture_to_graph':
+      return graphContext(m, args, keywords, node);
+    case 'replay_graph':
+      return args[0] instanceof GraphV ? graphMethod(m, args[0], 'replay', [], keywords, node) : null;
     case 'make_graphed_callables':
     case 'graph_pool_handle':
-      return name === 'graph' ? graphContext(m, args, keywords, node) : graphCall(m, name, args, keywords, node);
+      return graphCall(m, name, args, keywords, node);
     case 'memory_allocated':
     case 'max_memory_allocated':
     case 'memory_reserved':

@@ -38,6 +38,8 @@ export function makeTensor(
     if (target) device.unite(target.device);
     else if (sample) device.unite(sample.storage.device);
     else device.prove();
+    // Where a stream is selected, the device has streams.
+    if (target && m.explicit(target.index ?? m.deviceIndexOf(device))) device.prove();
     const selection = m.current(target?.index ?? m.deviceIndexOf(device));
     made = m.allocate(`?${name}`, device, selection);
     if (kind !== 'uninitialized') m.launch(name, selection, [], [made]);

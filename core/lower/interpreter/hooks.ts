@@ -32,8 +32,7 @@ export function visitHook(hook: Hook, visit: (value: Value | undefined) => void)
 
 /** `owner.register_…_hook(fn)`. */
 export function registerHook(m: Machine, owner: Value, method: string, args: readonly Value[]): Unknown {
-  for (const fn of args)
-    if (isCallable(fn)) m.hooks.push({ caller: callerOf(owner, method), fn, owner });
+  for (const fn of args) if (isCallable(fn)) m.hooks.push({ caller: callerOf(owner, method), fn, owner });
   return m.temp(new Unknown('handle', 'result'));
 }
 

@@ -134,6 +134,7 @@ function loaderElement(loader: Unknown): Unknown {
 
 export function elementOf(owner: Unknown, name: string): Unknown {
   const item = new Unknown(name, partOrigin(owner.origin));
+  item.madeBy = owner.madeBy;
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;
 }

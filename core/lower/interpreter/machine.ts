@@ -31,8 +31,11 @@ import {
   whole,
 } from '../values.ts';
 import type { FunctionNode } from './autograd.ts';
+import { proveByWaits } from './evidence.ts';
 import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
 import { type Hook, visitHook } from './hooks.ts';
+import { Ranges } from './ranges.ts';
+import { closeWork, type UnknownWork } from './unknown-work.ts';
 
 export interface Selection {
   readonly stream: StreamV;
@@ -104,6 +107,9 @@ export class Machine {
   entryCall = false;
   /** Applications of custom Functions whose backward has not run. */
   readonly functionNodes: FunctionNode[] = [];
+  readonly ranges = new Ranges();
+  /** Launches of callees that nobody knows. */
+  readonly unknownWork: UnknownWork[] = [];
   readonly nextCounts = new Map<string, number>();
   readonly indexOrder = new Map<string, Map<string, number>>();
   /** A frame that ends: its names count no more, except where a closure has them. */
@@ -644,6 +650,8 @@ export class Machine {
   finish(): LoweredPath {
     const placed = (index: number): number => this.builder.placed(index);
     this.#loseReachableEvents();
+    for (const work of this.unknownWork) closeWork(work);
+    proveByWaits(this.builder);
     const unnamed = (name: string): string => (name.startsWith('?') ? name.slice(1) : name);
     for (const entry of [...this.builder.blocks, ...this.builder.streams, ...this.builder.events])
       entry.name = unnamed(entry.name);

@@ -25,6 +25,7 @@ import { resumeGenerator, unknownParameter } from './functions.ts';
 import { fillState } from './fill.ts';
 import { leaveEntry, useByCaller } from './handover.ts';
 import { runHooks } from './hooks.ts';
+import { unknownLength } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { execBlock } from './statements.ts';
@@ -135,10 +136,18 @@ export function parameterValue(m: Machine, fn: FunctionV, parameter: Parameter):
   return value;
 }
 
+/** What a caller gives for `*name`: as many as a sequence of unknown length has. */
+function manyArguments(m: Machine, parameter: Parameter): Value[] {
+  const values = Array.from({ length: unknownLength }, (_, i) => new Unknown(`${parameter.name}[${i}]`, 'parameter'));
+  m.roots.push(...values);
+  return values;
+}
+
 function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee: Value): void {
   const args: Value[] = [...bound];
   const keywords = new Map<string, Value>();
   for (const parameter of target.parameters.slice(bound.length)) {
+    if (parameter.kind === 'star' && parameter.name !== '') args.push(...manyArguments(m, parameter));
     const value = parameterValue(m, target, parameter);
     if (value === undefined) continue;
     if (parameter.kind === 'keyword-only') keywords.set(parameter.name, value);

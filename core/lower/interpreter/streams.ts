@@ -13,6 +13,7 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
     const foreign = value.origin === 'result' || value.origin === 'external';
     value.stream = m.newStream(value.name, m.device, foreign);
     if (!foreign) m.readyBefore(value.stream);
+    if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
   }
   return value.stream;
 }

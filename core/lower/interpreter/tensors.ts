@@ -39,6 +39,7 @@ import { runBackward } from './autograd.ts';
 import { streamOf } from './streams.ts';
 import { copyInto, download, transfer } from './transfers.ts';
 import { resolved, truth } from './truth.ts';
+import { gave } from './unknown-work.ts';
 
 /** The tensor that a value is, or turns out to be by this use. */
 export function tensorOf(m: Machine, value_: Value | undefined): TensorV | undefined {
@@ -55,6 +56,8 @@ export function tensorOf(m: Machine, value_: Value | undefined): TensorV | undef
     const tensor = m.parameterTensor(`?${value.name}`, value.device, made);
     tensor.grads = 'maybe';
     value.tensor = tensor;
+    if (m.frame.scope.vars.get(value.name) === value) m.bind(value.name, value, true);
+    if (value.madeBy) gave(m, value.madeBy, tensor);
   }
   return value.tensor;
 }
@@ -428,7 +431,11 @@ export function tensorMethod(
       if (isHost(self)) return null;
       self.storage.device.prove();
       m.watch(self.storage);
-      if (stream) m.emit({ kind: 'recordStream', block: self.storage.block, stream: stream.stream });
+      if (stream) {
+        self.storage.announced ??= new Set();
+        self.storage.announced.add(stream.stream);
+        m.emit({ kind: 'recordStream', block: self.storage.block, stream: stream.stream });
+      }
       return null;
     }
     case 'to':

@@ -106,6 +106,9 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
   if (value instanceof Unknown) {
     if (value.tensor) hostRead(m, value.tensor, 'bool');
     if (m.decisions.known(`n:${value.id}`) === true) return false;
+    const { comparison } = value;
+    const implied = comparison && m.ranges.implied(comparison);
+    if (implied !== undefined) return implied;
     const fallback =
       options.want ??
       (value.hint === undefined
@@ -114,6 +117,7 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
           ? true
           : truth(m, value.hint, node, options));
     const taken = m.decide(`t:${value.id}`, fallback, node, options.open);
+    if (comparison) m.ranges.decided(comparison, taken);
     if (taken && value.poll) m.emit({ kind: 'poll', on: value.poll });
     return taken;
   }

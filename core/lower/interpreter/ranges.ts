@@ -1,0 +1,88 @@
+/**
+ * What comparisons with numbers that a path has decided say about others of the same value: `n > 1` was true, so `n >= 1`
+ * is. Without it a path would take turns that no run can take.
+ */
+import { Unknown, type Value } from '../values.ts';
+
+export interface Comparison {
+  readonly of: Unknown;
+  readonly operator: string;
+  readonly than: number;
+}
+
+/** Numbers between `low` and `high`; an open end is no part of it. */
+interface Range {
+  low: number;
+  lowOpen: boolean;
+  high: number;
+  highOpen: boolean;
+}
+
+const mirrored: Readonly<Record<string, string>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '==' };
+
+export function comparisonOf(operator: string, left: Value, right: Value): Comparison | undefined {
+  if (!(operator in mirrored)) return undefined;
+  if (left instanceof Unknown && typeof right === 'number') return { of: left, operator, than: right };
+  if (right instanceof Unknown && typeof left === 'number')
+    return { of: right, operator: mirrored[operator]!, than: left };
+  return undefined;
+}
+
+export class Ranges {
+  readonly #ranges = new Map<Unknown, Range>();
+
+  #rangeOf(value: Unknown): Range {
+    let range = this.#ranges.get(value);
+    if (!range) {
+      // A group has a member, at least the one that asks.
+      const low = /(?:^|[._])(?:world_size|group_size|size|get_world_size)$/.test(value.name) ? 1 : -Infinity;
+      range = { low, lowOpen: false, high: Infinity, highOpen: false };
+      this.#ranges.set(value, range);
+    }
+    return range;
+  }
+
+  /** Whether the comparison holds, as far as that follows. */
+  implied({ of, operator, than }: Comparison): boolean | undefined {
+    const { low, lowOpen, high, highOpen } = this.#rangeOf(of);
+    const above = low > than || (low === than && lowOpen);
+    const below = high < than || (high === than && highOpen);
+    switch (operator) {
+      case '>':
+        return above ? true : high <= than ? false : undefined;
+      case '>=':
+        return low >= than ? true : below ? false : undefined;
+      case '<':
+        return below ? true : low >= than ? false : undefined;
+      case '<=':
+        return high <= than ? true : above ? false : undefined;
+      case '==':
+        return above || below ? false : low === than && high === than ? true : undefined;
+    }
+    return undefined;
+  }
+
+  decided({ of, operator, than }: Comparison, holds: boolean): void {
+    const range = this.#rangeOf(of);
+    const atLeast = (open: boolean): void => {
+      if (than < range.low) return;
+      range.lowOpen = open || (than === range.low && range.lowOpen);
+      range.low = than;
+    };
+    const atMost = (open: boolean): void => {
+      if (than > range.high) return;
+      range.highOpen = open || (than === range.high && range.highOpen);
+      range.high = than;
+    };
+    if (operator === '==') {
+      if (!holds) return;
+      atLeast(false);
+      atMost(false);
+      return;
+    }
+    // `not x > 1` is `x <= 1`.
+    const asked = holds ? operator : ({ '>': '<=', '>=': '<', '<': '>=', '<=': '>' } as const)[operator as '<'];
+    if (asked.startsWith('>')) atLeast(asked === '>');
+    else atMost(asked === '<');
+  }
+}

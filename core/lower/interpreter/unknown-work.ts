@@ -1,0 +1,62 @@
+/**
+ * Work of callees that nobody here knows. What a call under a selected stream reads and makes often shows only later,
+ * when an argument or the result turns out to be a tensor: its launch stays open until then. Knows nothing of devices.
+ */
+import type { Access } from '../../program/program.ts';
+import { type TensorV, Unknown, type Value } from '../values.ts';
+import type { Machine, Selection } from './machine.ts';
+import { resolved } from './truth.ts';
+
+export interface UnknownWork {
+  /** Of a launch that is emitted already. */
+  readonly accesses: Access[];
+  /** Arguments that may turn out to be tensors. */
+  readonly given: readonly Unknown[];
+  /** Tensors that it reads if it gives a tensor. */
+  readonly reads: readonly TensorV[];
+  /** What it gives is made by it, on its stream. */
+  readonly makes: boolean;
+  /** A wait of the host that it is taken for; a handle that gives a tensor lets the current stream wait instead. */
+  hostWait?: number | undefined;
+}
+
+/** The launch of a callee that is not known, on the stream of `selection`; what it touches comes later. */
+export function openWork(
+  m: Machine,
+  name: string,
+  selection: Selection,
+  args: Iterable<Value>,
+  reads: readonly TensorV[],
+  makes: boolean,
+): UnknownWork | undefined {
+  if (m.before > 0) return undefined;
+  const given: Unknown[] = [];
+  if (makes)
+    for (const arg of args) {
+      const value = resolved(m, arg);
+      if (value instanceof Unknown && !value.plain && !value.tensor && value.hint === undefined) given.push(value);
+    }
+  const accesses: Access[] = [];
+  m.builder.openLaunch({ kind: 'launch', stream: selection.stream.stream, name, accesses }, m.origin(selection));
+  const work = { accesses, given, reads, makes };
+  m.unknownWork.push(work);
+  return work;
+}
+
+/** A value that the work gave is this tensor. */
+export function gave(m: Machine, work: UnknownWork, tensor: TensorV): void {
+  if (work.hostWait !== undefined) m.builder.cancel(work.hostWait);
+  work.hostWait = undefined;
+  for (const { storage } of work.reads) add(work, storage.block, false);
+  if (work.makes) add(work, tensor.storage.block, true);
+}
+
+/** The path is over: arguments that became tensors since were tensors when the callee got them. */
+export function closeWork(work: UnknownWork): void {
+  for (const { tensor } of work.given)
+    if (tensor && tensor.storage.memory === 'device') add(work, tensor.storage.block, false);
+}
+
+function add(work: UnknownWork, block: number, write: boolean): void {
+  if (!work.accesses.some((access) => access.block === block)) work.accesses.push({ block, write });
+}
