@@ -4,6 +4,7 @@ import type { CommandContext } from './context.ts';
 import { debugInformation } from './debugInformation.ts';
 import { explain } from './explain.ts';
 import { openLastTrace, openTrace } from './openTrace.ts';
+import { insertOrders, listSpareOrders } from './orders.ts';
 import { previewFunction } from './previewFunction.ts';
 import { copyRunCommand, runFile } from './runFile.ts';
 import { selectInterpreter } from './selectInterpreter.ts';
@@ -17,6 +18,8 @@ export function registerCommands(c: CommandContext): void {
     openLastTrace: () => openLastTrace(),
     previewFunction: (uri, line) => previewFunction(c, uri, line),
     fixAll: () => fixAll(c),
+    insertOrders: () => insertOrders(c),
+    listSpareOrders: () => listSpareOrders(c),
     explain: (code) => explain(c, code),
     clearRunFindings: () => c.findings.clear(),
     selectInterpreter: (uri) => selectInterpreter(c, uri),

@@ -7,6 +7,7 @@ import { workspaceEdit } from '../convert.ts';
 import type { Session } from '../session.ts';
 import { explain } from './explain.ts';
 import { fixAllEdits } from './fixAll.ts';
+import { insertOrders, listSpareOrders } from './orders.ts';
 import { previewFunction } from './preview.ts';
 
 type Command = (session: Session, args: readonly unknown[]) => unknown;
@@ -14,6 +15,8 @@ type Command = (session: Session, args: readonly unknown[]) => unknown;
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['raceline.server.fixAll', applyFixAll],
   ['raceline.server.preview', previewFunction],
+  ['raceline.server.conservative', insertOrders],
+  ['raceline.server.lean', listSpareOrders],
   ['raceline.server.explain', explain],
   ['raceline.server.debugInformation', (session) => session.describe()],
 ]);
