@@ -7,12 +7,13 @@
  */
 import { LineMap, type Range } from './base/text.ts';
 import { connectedFiles } from './connectedFiles.ts';
-import { findHazards } from './hazards/find.ts';
+import { type Examination, examine } from './hazards/find.ts';
 import type { Hazard } from './hazards/hazard.ts';
 import { type LowerOptions, lower as lowerModules } from './lower/lower.ts';
 import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
 import type { Step } from './program/program.ts';
+import { lazyModule } from './python/lazy.ts';
 import type { PythonParser } from './python/parse.ts';
 import { LoweringMemory } from './reuse.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
@@ -55,7 +56,6 @@ export type Lower = (modules: readonly Module[], options?: LowerOptions) => read
 interface ParsedFile {
   readonly text: string;
   readonly module: Module;
-  readonly lines: LineMap;
 }
 
 export function createSourceChecker(parser: PythonParser, lower: Lower = lowerModules): SourceChecker {
@@ -75,7 +75,8 @@ class Checker implements SourceChecker {
   #reports = new Map<string, Report>();
   #files: readonly SourceFile[] = [];
   /** By the steps: a path that only moved in the text keeps them. */
-  readonly #hazards = new WeakMap<readonly Step[], readonly Hazard[]>();
+  readonly #examined = new WeakMap<readonly Step[], Examination>();
+  readonly #lines = new WeakMap<Module, LineMap>();
 
   constructor(parser: PythonParser, lower: Lower) {
     this.#parser = parser;
@@ -111,13 +112,14 @@ class Checker implements SourceChecker {
     }
     const shown = new Map<string, Shown>();
     const findings: Finding[] = [];
-    for (const file of [...parsed.keys()].sort(compareText)) {
-      const { module } = parsed.get(file)!;
+    for (const file of [...new Set([...byFile.keys(), ...this.#shown.keys()])].sort(compareText)) {
+      const module = parsed.get(file)?.module;
+      if (!module) continue;
       const silence = silenceIn(module.text);
       const all = keepLastGood(this.#shown.get(file), module, byFile.get(file) ?? [])
         .filter((finding) => !silence.covers(finding.range.start.line, finding.code))
         .sort(compareFindings);
-      shown.set(file, { module, findings: all });
+      if (all.length) shown.set(file, { module, findings: all });
       findings.push(...all);
     }
     this.#shown = shown;
@@ -149,7 +151,7 @@ class Checker implements SourceChecker {
     const memory = this.#checked.fork();
     const modules = modulesOf(files);
     if (memory.covers(modules)) return { ...this.#analyse(modules, memory), base: [...this.#reports.values()] };
-    const connected = connectedFiles(this.#files, edited);
+    const connected = connectedFiles(modulesOf(this.#files), edited);
     const some = (all: readonly SourceFile[]) => all.filter(({ file }) => connected.has(file));
     this.#alone ??= new Map();
     let base = this.#alone.get(edited);
@@ -163,7 +165,7 @@ class Checker implements SourceChecker {
   #parse(file: string, text: string): ParsedFile {
     const known = this.#parsed.get(file);
     if (known && known.text === text) return known;
-    return { text, module: this.#parser.parse(file, text), lines: new LineMap(text) };
+    return { text, module: lazyModule(this.#parser, file, text) };
   }
 
   #analyse(modules: readonly Module[], memory: LoweringMemory): Analysis & { readonly problems: Problem[] } {
@@ -204,7 +206,8 @@ class Checker implements SourceChecker {
     problems: Problem[],
   ): readonly LoweredEntry[] {
     try {
-      return memory ? memory.lower(modules) : this.#lower(modules);
+      const leavesOpen = (entry: LoweredEntry) => this.#leavesOpen(entry);
+      return memory ? memory.lower(modules, leavesOpen) : this.#lower(modules, { leavesOpen });
     } catch (error) {
       if (modules.length === 1) {
         problems.push({ file: modules[0]!.file, message: `could not be analysed: ${messageOf(error)}` });
@@ -215,14 +218,29 @@ class Checker implements SourceChecker {
     }
   }
 
+  #leavesOpen({ paths }: LoweredEntry): boolean {
+    return paths.some((path) => {
+      try {
+        const { hazards, open } = this.#examination(path);
+        return open || hazards.length > 0;
+      } catch {
+        // Told as a problem when the entry is examined for its own sake.
+        return false;
+      }
+    });
+  }
+
   #examine(path: LoweredPath): readonly Hazard[] {
-    const { steps } = path.program;
-    let hazards = this.#hazards.get(steps);
-    if (!hazards) {
-      hazards = findHazards(path.program);
-      this.#hazards.set(steps, hazards);
+    return this.#examination(path).hazards;
+  }
+
+  #examination({ program }: LoweredPath): Examination {
+    let examination = this.#examined.get(program.steps);
+    if (!examination) {
+      examination = examine(program);
+      this.#examined.set(program.steps, examination);
     }
-    return hazards;
+    return examination;
   }
 
   #finding(found: Report): Finding | undefined {
@@ -244,8 +262,14 @@ class Checker implements SourceChecker {
   }
 
   #range({ file, start, end }: Place): Range | undefined {
-    const lines = this.#parsed.get(file)?.lines;
-    return lines && { start: lines.position(start), end: lines.position(end) };
+    const module = this.#parsed.get(file)?.module;
+    if (!module) return undefined;
+    let lines = this.#lines.get(module);
+    if (!lines) {
+      lines = new LineMap(module.text);
+      this.#lines.set(module, lines);
+    }
+    return { start: lines.position(start), end: lines.position(end) };
   }
 }
 

@@ -9,6 +9,7 @@ import { findHazards } from './hazards/find.ts';
 import { lower } from './lower/lower.ts';
 import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
+import { lazyModule } from './python/lazy.ts';
 import type { PythonParser } from './python/parse.ts';
 
 export interface Preview {
@@ -23,7 +24,8 @@ const producer = 'raceline 0.1.0';
 
 /** Without a name the entry with most hazards is taken. Throws with what to do where there is nothing to run. */
 export function preview(parser: PythonParser, files: readonly SourceFile[], name: string | undefined): Preview {
-  const choices = lower(files.map(({ file, text }) => parser.parse(file, text))).flatMap((entry) => {
+  const modules = files.map(({ file, text }) => lazyModule(parser, file, text));
+  const choices = lower(modules, { entered: () => true }).flatMap((entry) => {
     const choice = choosePath(entry);
     return choice ? [choice] : [];
   });

@@ -35,12 +35,20 @@ export class LoweringMemory {
     return this.#editsTo(modules) !== undefined;
   }
 
-  lower(modules: readonly Module[]): readonly LoweredEntry[] {
+  lower(modules: readonly Module[], leavesOpen?: LowerOptions['leavesOpen']): readonly LoweredEntry[] {
     const edits = this.#editsTo(modules);
     const known = this.#entries;
     let reachNow: ReadonlySet<string> | undefined;
     let news: readonly string[] | undefined;
+    const now = new Map<string, LoweredEntry>();
+    const ambiguous = new Set<string>();
     const entries = this.#lower(modules, {
+      ...(leavesOpen ? { leavesOpen } : {}),
+      ran: (entry) => {
+        const key = `${entry.name}\n${entry.file}`;
+        if (now.has(key)) ambiguous.add(key);
+        now.set(key, entry);
+      },
       reuse: (name, file, reach) => {
         if (reach !== reachNow) news = edits && this.#newNames(reach, edits);
         reachNow = reach;
@@ -48,14 +56,8 @@ export class LoweringMemory {
         return entry && moved(entry, edits!, news!);
       },
     });
-    this.#entries = new Map();
-    const ambiguous = new Set<string>();
-    for (const entry of entries) {
-      const key = `${entry.name}\n${entry.file}`;
-      if (this.#entries.has(key)) ambiguous.add(key);
-      this.#entries.set(key, entry);
-    }
-    for (const key of ambiguous) this.#entries.delete(key);
+    for (const key of ambiguous) now.delete(key);
+    this.#entries = now;
     this.#modules = new Map(modules.map((module) => [module.file, module]));
     this.#reach = reachNow ?? new Set();
     return entries;

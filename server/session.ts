@@ -10,8 +10,8 @@ import type { Connection, DocumentUri, TextDocuments } from 'vscode-languageserv
 import type { TextDocument } from 'vscode-languageserver-textdocument';
 import type { CheckResult, SourceChecker, SourceFile } from '../core/checkSource.ts';
 import type { PythonParser } from '../core/python/parse.ts';
-import { RelevantFiles } from '../core/relevantFiles.ts';
 import type { Finding, Fix } from '../core/rules/finding.ts';
+import { SourceFiles } from '../core/sourceFiles.ts';
 import type { ClientSupport } from './client.ts';
 import { fileKey, isPath, UriSpelling } from './convert.ts';
 import type { Engine } from './engine.ts';
@@ -36,7 +36,7 @@ export class Session {
   readonly parser: PythonParser;
   readonly checker: SourceChecker;
   /** Texts of closed files; an open document takes the place of its closed text. */
-  readonly #texts = new RelevantFiles();
+  readonly #texts = new SourceFiles();
   #files = 0;
   readonly #fixes = new Map<Finding, readonly Fix[]>();
   /** Versions at which documents were opened: the first content is the opening, not an edit. */
@@ -84,16 +84,11 @@ export class Session {
     return this.document(key)?.version ?? null;
   }
 
-  /** Open Python documents and what matters of the closed files, in an order that does not depend on when they were opened. */
-  files(): SourceFile[] {
-    const open = new Set<string>();
+  /** Open Python documents and the closed files, in an order that does not depend on when they were opened. */
+  files(): readonly SourceFile[] {
     for (const document of this.openDocuments())
-      if (document.languageId === 'python') {
-        const key = this.uris.seen(document.uri);
-        open.add(key);
-        this.#texts.set(key, document.getText());
-      }
-    return this.#texts.select(open);
+      if (document.languageId === 'python') this.#texts.set(this.uris.seen(document.uri), document.getText());
+    return this.#texts.sorted();
   }
 
   findings(key: string): readonly Finding[] {

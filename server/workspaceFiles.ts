@@ -1,11 +1,11 @@
 /**
  * The closed Python files of the workspace: helpers are followed across files. Reads the disk; knows nothing of the
- * protocol or of Python's syntax. Which of the files matter is decided by core/relevantFiles.ts.
+ * protocol or of Python's syntax. Which of the files matter is for the analysis to find out.
  */
 import { readFile, readdir, stat } from 'node:fs/promises';
 import path from 'node:path';
 import type { SourceFile } from '../core/checkSource.ts';
-import { mentionsStreams } from '../core/lower/entries.ts';
+import { mentionsStreams } from '../core/lower/words.ts';
 import { type IgnoreRules, parseIgnoreFile } from './ignore.ts';
 
 /** Folders that hold other people's code, caches or build results. A folder with `pyvenv.cfg` is skipped by that. */

@@ -38,6 +38,8 @@ export class Conflicts implements PairCheck {
   #start = 0;
   #end = 0;
   #accuse = false;
+  /** A pair without order was not told, for want of evidence or of knowledge about a stream. */
+  suspected = false;
 
   constructor(program: StreamProgram, clocks: Clocks, places: Places, waits: Waits, lifetimes: Lifetimes) {
     this.#program = program;
@@ -84,7 +86,9 @@ export class Conflicts implements PairCheck {
       if (write < 0 || writer >= this.#streams || writer === stream || seen.has(writer)) continue;
       if (this.#clocks.streamAfter(stream, writer, write)) this.#clocks.relyOnStream(stream, writer);
       else if (this.#clocks.hostAfter(thread, writer, write)) this.#clocks.relyOnHost(thread, writer);
-      else if (entry.evidence && !this.#unknown(writer) && !this.#unknown(stream) && !this.#lent(writer)) {
+      else if (!entry.evidence || this.#unknown(writer) || this.#unknown(stream) || this.#lent(writer))
+        this.suspected = true;
+      else {
         seen.add(writer);
         if (this.#isNew(write, step))
           this.hazards.push({
@@ -97,6 +101,21 @@ export class Conflicts implements PairCheck {
           });
       }
     }
+  }
+
+  /** Whether a stream may still be busy with pinned memory, as far as the host's first thread knows. */
+  copying(): boolean {
+    const busy = (actor: Actor, step: StepIndex) =>
+      step >= 0 && actor < this.#streams && !this.#clocks.hostAfter(0, actor, step);
+    return this.#maps.some(
+      (map, block) =>
+        map !== undefined &&
+        this.#program.blocks[block]!.memory === 'pinned' &&
+        map.cells.some(
+          (cell) =>
+            busy(cell.writeActor, cell.writeStep) || cell.readActors.some((actor, r) => busy(actor, cell.readSteps[r]!)),
+        ),
+    );
   }
 
   readAfterWrite(cell: Cell, first: StepIndex, firstActor: Actor): void {
@@ -160,7 +179,10 @@ export class Conflicts implements PairCheck {
 
   /** Whether the pair is one that may be accused; it may have been told already. */
   #report(conflict: OrderHazard['conflict'], cell: Cell, first: StepIndex, firstStream: StreamId): boolean {
-    if (!this.#accuse || this.#unknown(firstStream)) return false;
+    if (!this.#accuse || this.#unknown(firstStream)) {
+      this.suspected = true;
+      return false;
+    }
     const block = this.#block;
     const second = this.#step;
     if (!this.#isNew(first, second)) return true;

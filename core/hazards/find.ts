@@ -27,6 +27,11 @@ export interface Examination {
   readonly hazards: readonly Hazard[];
   /** Per step 1 for a wait or host wait on which an access, a release, an allocation or an escape relied. */
   readonly relied: Uint8Array;
+  /**
+   * What is around the program decides more: it works with a stream other than the default, leaves a copy from or to
+   * pinned memory that the host has not waited for, or has a pair without order that only lacks the evidence to be told.
+   */
+  readonly open: boolean;
 }
 
 export function findHazards(program: StreamProgram): Hazard[] {
@@ -104,7 +109,13 @@ class Examiner {
     ];
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
-    return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied };
+    const open = this.#conflicts.suspected || this.#lifetimes.suspected || this.#usesOtherStreams() || this.#conflicts.copying();
+    return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open };
+  }
+
+  #usesOtherStreams(): boolean {
+    const { streams, steps } = this.#program;
+    return steps.some((step) => 'stream' in step && !streams[step.stream]?.isDefault);
   }
 
   #sameStatement(a: StepIndex, b: StepIndex): boolean {

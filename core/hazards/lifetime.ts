@@ -59,6 +59,11 @@ export class Lifetimes {
     if (life && !life.captured) this.#recordCalls.called(life, stream, step);
   }
 
+  /** A release that came too early was not told, for want of evidence or of knowledge about a stream. */
+  get suspected(): boolean {
+    return this.#reuses.suspected;
+  }
+
   escaped(block: BlockId): void {
     const life = this.#lives[block];
     if (life) life.escaped = true;

@@ -59,6 +59,8 @@ export class Reuses {
   readonly #possible: Pending[] = [];
   readonly #hazards: LifetimeHazard[] = [];
   readonly #reported = new Set<string>();
+  /** A pending release was left alone for want of evidence. */
+  suspected = false;
 
   constructor(program: StreamProgram, clocks: Clocks, places: Places) {
     this.#program = program;
@@ -106,7 +108,11 @@ export class Reuses {
       if (life.recorded.some((stream) => this.#clocks.streamAfter(stream, use.stream, use.step))) continue;
       uses.push(use);
     }
-    if (uses.length === 0 || !life.entry.evidence) return;
+    if (uses.length === 0) return;
+    if (!life.entry.evidence) {
+      this.suspected = true;
+      return;
+    }
     life.kept = true;
     const pool = this.#pool(life.stream);
     const pending = { life, release: step, uses, looked: 0, possible: undefined, done: false, reported: false };

@@ -169,7 +169,7 @@ export class ProgramBuilder {
   get idle(): boolean {
     return (
       this.#arrivals.every(({ steps }) => steps.length === 0) &&
-      this.#stepsFrom(this.#entryAt).every(({ kind }) => kind === 'escape')
+      this.#stepsFrom(this.#entryAt).every(({ kind }) => kind === 'escape' || kind === 'outside')
     );
   }
 

@@ -4,14 +4,7 @@
  */
 import type { ClassDef, Expression, FunctionDef, Module, Node, Statement } from '../python/ast.ts';
 import { walk } from './names.ts';
-
-/** A word without which a function has nothing to order. */
-const words =
-  /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables/;
-
-export function mentionsStreams(text: string): boolean {
-  return words.test(text);
-}
+import { codeOfNode, moduleMentionsStreams, speaksOfStreams } from './words.ts';
 
 /** What the text of a function tells, wherever it stands. */
 interface Facts {
@@ -33,7 +26,7 @@ function factsOf(node: FunctionDef, module: Module): Facts {
   let known = facts.get(node);
   if (!known) {
     readFacts(module);
-    known = facts.get(node) ?? examine(node, module.text.slice(node.start, node.end));
+    known = facts.get(node) ?? examine(node, module);
     facts.set(node, known);
   }
   return known;
@@ -44,29 +37,26 @@ function readFacts(module: Module): void {
   const now = new Map<string, Facts>();
   for (const { node } of functionsOf(module)) {
     const text = module.text.slice(node.start, node.end);
-    const known = facts.get(node) ?? before?.get(text) ?? examine(node, text);
+    const known = facts.get(node) ?? before?.get(text) ?? examine(node, module);
     facts.set(node, known);
     now.set(text, known);
   }
   latest.set(module.file, now);
 }
 
-function examine(node: FunctionDef, text: string): Facts {
-  const mentions = new Set<string>();
-  walk(node, (inner) => {
-    if (inner.kind === 'Name') mentions.add((inner as unknown as { id: string }).id);
-    else if (inner.kind === 'Attribute') mentions.add((inner as unknown as { name: string }).name);
-    return true;
-  });
+function examine(node: FunctionDef, module: Module): Facts {
+  const code = codeOfNode(node, module);
+  const mentions = new Set(code.match(identifier));
   mentions.delete(node.name);
   return {
-    says: mentionsStreams(text),
+    says: moduleMentionsStreams(module) && speaksOfStreams(code),
     mentions,
-    touches: [...new Set([...text.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!))],
-    stores: node.name === '__init__' ? [] : [...text.matchAll(stored)].map((match) => match[1]!),
+    touches: [...new Set([...code.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!))],
+    stores: node.name === '__init__' ? [] : [...code.matchAll(stored)].map((match) => match[1]!),
   };
 }
 
+const identifier = /[A-Za-z_]\w*/g;
 const stored = /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|update|\w+_|narrow|view|chunk)\()/g;
 
 const said = new WeakMap<Node, boolean>();
@@ -75,7 +65,7 @@ const said = new WeakMap<Node, boolean>();
 export function saysStreams(node: Node, module: Module): boolean {
   let known = facts.get(node)?.says ?? said.get(node);
   if (known === undefined) {
-    known = mentionsStreams(module.text.slice(node.start, node.end));
+    known = moduleMentionsStreams(module) && speaksOfStreams(codeOfNode(node, module));
     said.set(node, known);
   }
   return known;
@@ -209,7 +199,7 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
 }
 
 /** Method names that say nothing about whose they are. */
-const tooCommon = new Set(
+export const tooCommon: ReadonlySet<string> = new Set(
   (
     '__init__ __call__ __len__ __iter__ __next__ __getitem__ __repr__ __enter__ __exit__ forward backward get set add update ' +
     'to cuda cpu run step close reset append pop items keys values copy apply load save build create main train eval setup ' +
@@ -223,7 +213,7 @@ const latestHolders = new Map<string, ReadonlyMap<string, readonly string[]>>();
 /** Names and attributes that statements with a word of streams assign to. */
 function streamNames(module: Module): Set<string> {
   const names = new Set<string>();
-  if (!mentionsStreams(module.text)) return names;
+  if (!moduleMentionsStreams(module)) return names;
   const before = latestHolders.get(module.file);
   const now = new Map<string, readonly string[]>();
   for (const statement of module.body) {
@@ -242,7 +232,7 @@ function holdersIn(statement: Statement, module: Module): readonly string[] {
   if (!saysStreams(statement, module)) return [];
   walk(statement, (node) => {
     if (node.kind !== 'Assign' && node.kind !== 'AnnAssign') return true;
-    if (!mentionsStreams(module.text.slice(node.start, node.end))) return false;
+    if (!speaksOfStreams(codeOfNode(node, module))) return false;
     const assign = node as unknown as { targets?: readonly Expression[]; target?: Expression };
     for (const target of assign.targets ?? (assign.target ? [assign.target] : []))
       if (target.kind === 'Attribute') names.add(target.name);

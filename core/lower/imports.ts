@@ -24,9 +24,13 @@ export class Workspace {
     readonly concerns: (node: Node, module: Module) => boolean = () => true,
   ) {
     for (const module of modules) {
-      const path = pathOf(module.file);
-      this.#byPath.set(path, module);
-      for (const part of path.split('/')) this.#firstNames.add(part);
+      let parts = partsOf.get(module);
+      if (!parts) {
+        parts = pathOf(module.file).split('/');
+        partsOf.set(module, parts);
+      }
+      this.#byPath.set(parts.join('/'), module);
+      for (const part of parts) this.#firstNames.add(part);
     }
   }
 
@@ -66,6 +70,9 @@ export class Workspace {
     return undefined;
   }
 }
+
+/** Most modules of a run are the same as in the run before. */
+const partsOf = new WeakMap<Module, readonly string[]>();
 
 function pathOf(file: string): string {
   return file

@@ -2,23 +2,24 @@
  * Python syntax → stream programs: picks the entries, executes each path by path, flips one decision at a time within a
  * budget of steps. Knows nothing of hazards: which of these programs is wrong is the engine's to say.
  */
-import type { Import, ImportFrom, Module, Node, Statement } from '../python/ast.ts';
+import type { Module, Node } from '../python/ast.ts';
+import { CallerSearch } from './callers.ts';
 import {
   commonFolder,
   type FunctionEntry,
   functionsOf,
   isTestFile,
-  mentionsStreams,
   namesMentioned,
   reaching,
   saysStreams,
 } from './entries.ts';
+import { ImportGraph } from './importGraph.ts';
 import { Workspace } from './imports.ts';
 import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
-import { walk } from './names.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
+import { moduleMentionsStreams, speaksOfStreams } from './words.ts';
 
 export interface LowerOptions {
   /** Statements and calls that one path may execute. */
@@ -26,10 +27,19 @@ export interface LowerOptions {
   /** … and all paths of one entry together. */
   readonly stepsPerEntry?: number;
   readonly pathsPerEntry?: number;
+  /** Files of which everything is entered, also what has no word of streams: for showing what it does. */
+  readonly entered?: (file: string) => boolean;
   /** Emit the end of every block, for showing memory; otherwise only of blocks that several streams used. */
   readonly everyRelease?: boolean;
   /** The oldest PyTorch that the modules have to work with, as `2.4` or `2.4.1`. Left out: not known. */
   readonly torchVersion?: string;
+  /**
+   * Whether what an entry does is finished only by its callers: then these are run as well. Left out: always. Callers
+   * with a word of streams of their own are run anyway.
+   */
+  readonly leavesOpen?: (entry: LoweredEntry) => boolean;
+  /** Told of each entry that was run, also of those for which a caller stands in the result. */
+  readonly ran?: (entry: LoweredEntry) => void;
   /** Told what each entry cost; for benches. */
   readonly observe?: (name: string, file: string, paths: number, spent: number) => void;
   /**
@@ -57,17 +67,27 @@ const leastSteps = 4_000;
 export function lower(modules: readonly Module[], options: LowerOptions = {}): LoweredEntry[] {
   const limits = { ...defaults, ...options };
   const finder = new Workspace(modules);
-  const relevant = relevantModules(modules, finder);
-  const reach = reaching(relevant, (module) => importsOf(module, finder));
+  const graph = new ImportGraph(modules, finder);
+  const speaking = modules.filter(moduleMentionsStreams);
+  const reach = reaching(speaking, (module) => graph.of(module));
   const workspace = new Workspace(modules, reach.concerns);
-  const entries: LoweredEntry[] = [];
-  /** Functions that some caller's run went through. */
-  const judged = new Set<string>();
+
+  const root = commonFolder(modules.map((module) => module.file));
+  const tests = new Set(modules.filter((module) => isTestFile(module.file, root)));
+  const onlyTests = tests.size === modules.length;
+  const isTest = (module: Module): boolean => !onlyTests && tests.has(module);
+  const entered = (module: Module): boolean => options.entered?.(module.file) === true && !isTest(module);
+  const searched = modules.filter((module) => entered(module) || (moduleMentionsStreams(module) && !isTest(module)));
+  const callers = new CallerSearch(graph, isTest);
+  const seeds = searched
+    .flatMap((module) => functionsOf(module))
+    .filter((entry) => (entered(entry.module) || saysStreams(entry.node, entry.module)) && isEntry(entry));
+  limits.stepsPerEntry = stepsPerEntry(limits.stepsPerEntry, seeds.length);
 
   let reached: ReadonlySet<string> | undefined;
   const signature = (): ReadonlySet<string> => {
     reached ??= new Set(
-      relevant.flatMap((module) =>
+      speaking.flatMap((module) =>
         functionsOf(module)
           .filter(({ node }) => reach.functions.has(node))
           .map(({ name }) => `${module.file}#${name}`),
@@ -76,93 +96,79 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     return reached;
   };
 
-  const run = (name: string, module: Module, node: Node, start: (m: Machine) => void): void => {
+  const done = new Map<string, Done>();
+  /** Functions that some caller's run went through. */
+  const judged = new Set<string>();
+  const add = (place: string, entry: FunctionEntry | undefined, lowered: LoweredEntry, spent: number): void => {
+    for (const through of lowered.judges ?? []) judged.add(through);
+    judged.add(place);
+    done.set(place, { entry, lowered });
+    options.ran?.(lowered);
+    options.observe?.(lowered.name, lowered.file, lowered.paths.length, spent);
+  };
+  const run = (name: string, module: Module, node: Node, start: (m: Machine) => void): [LoweredEntry, number] => {
     const known = options.reuse?.(name, module.file, signature());
-    const lowered = known
-      ? { ...known, spent: 0 }
-      : lowerEntry(workspace, name, module.file, start, limits, saysStreams(node, module));
-    for (const place of lowered.judges ?? []) judged.add(place);
-    options.observe?.(name, module.file, lowered.paths.length, lowered.spent);
-    entries.push(lowered);
+    if (known) return [known, 0];
+    return lowerEntry(workspace, name, module.file, start, limits, saysStreams(node, module));
+  };
+  const runModule = (module: Module): void => {
+    if (done.has(module.file)) return;
+    add(module.file, undefined, ...run('<module>', module, module, (m) => runModuleEntry(m, module)));
+  };
+  const runFunction = (entry: FunctionEntry): void => {
+    const place = placeOf(entry);
+    if (judged.has(place)) return;
+    add(place, entry, ...run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry)));
   };
 
-  const root = commonFolder(modules.map((module) => module.file));
-  const tests = new Set(modules.filter((module) => isTestFile(module.file, root)));
-  const onlyTests = tests.size === modules.length;
-  const isTest = (module: Module): boolean => !onlyTests && tests.has(module);
-  const functions = relevant.flatMap((module) => functionsOf(module));
-  const waiting = functions.filter(
-    (entry) => reach.functions.has(entry.node) && isEntry(entry) && !isTest(entry.module),
-  );
-  limits.stepsPerEntry = stepsPerEntry(limits.stepsPerEntry, waiting.length);
-  for (const module of relevant) {
-    if (isTest(module)) continue;
-    run('<module>', module, module, (m) => runModuleEntry(m, module));
-  }
+  for (const module of searched) if (entered(module) || speaksOfStreams(callers.topLevelCode(module))) runModule(module);
   // Callers first: what they run through is judged with them.
   const called = new Set<string>();
-  for (const entry of waiting) for (const name of namesMentioned(entry.node, entry.module)) called.add(name);
-  const first = waiting.filter((entry) => !called.has(entry.node.name));
-  const rest = waiting.filter((entry) => called.has(entry.node.name));
-  for (const entry of [...first, ...rest]) {
-    const place = `${entry.module.file}#${entry.node.start}`;
-    if (judged.has(place)) continue;
-    run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry));
-    judged.add(place);
-  }
-  return entries;
+  for (const { node, module } of seeds) for (const name of namesMentioned(node, module)) called.add(name);
+  for (const entry of seeds) if (!called.has(entry.node.name)) runFunction(entry);
+  for (const entry of seeds) if (called.has(entry.node.name)) runFunction(entry);
+  runCallers(done, callers, { runModule, runFunction }, options.leavesOpen ?? (() => true));
+  return [...done.values()].filter(({ covered }) => !covered).map(({ lowered }) => lowered);
 }
 
-/** Modules of the run that a module imports, anywhere in it. */
-function importsOf(module: Module, workspace: Workspace): readonly Module[] {
-  const found = new Set<Module>();
-  const add = (name: string, level: number): void => {
-    const other = workspace.find(module, name, level);
-    if (other && other !== module) found.add(other);
-  };
-  for (const statement of module.body) for (const [name, level] of importedIn(statement)) add(name, level);
-  return [...found];
+/** An entry that was run. */
+interface Done {
+  readonly entry: FunctionEntry | undefined;
+  readonly lowered: LoweredEntry;
+  /** A caller that was found later went through it, and judges it. */
+  covered?: true;
 }
 
-type Imported = readonly [name: string, level: number];
+/** How far up callers are followed that have no word of streams themselves. */
+const callerRounds = 3;
 
-/** By the statement: what an edit left as it was is not walked again. */
-const imported = new WeakMap<Statement, readonly Imported[]>();
-
-function importedIn(statement: Statement): readonly Imported[] {
-  const known = imported.get(statement);
-  if (known) return known;
-  const names: Imported[] = [];
-  walk(statement, (node) => {
-    if (node.kind === 'Import') for (const alias of (node as unknown as Import).names) names.push([alias.name, 0]);
-    else if (node.kind === 'ImportFrom') {
-      const { module, level, names: aliases } = node as unknown as ImportFrom;
-      names.push([module, level]);
-      for (const alias of aliases) names.push([module === '' ? alias.name : `${module}.${alias.name}`, level]);
+/** Runs what calls an entry that leaves something open, in place of the entry. */
+function runCallers(
+  done: Map<string, Done>,
+  callers: CallerSearch,
+  { runModule, runFunction }: { runModule(module: Module): void; runFunction(entry: FunctionEntry): void },
+  leavesOpen: (entry: LoweredEntry) => boolean,
+): void {
+  let latest = [...done.values()];
+  for (let round = 0; round < callerRounds && latest.length; round++) {
+    const before = new Set(done.keys());
+    for (const { entry, lowered } of latest) {
+      if (!entry || !(lowered.changesCallers || leavesOpen(lowered))) continue;
+      const { functions, modules } = callers.of(entry);
+      for (const caller of functions) if (isEntry(caller)) runFunction(caller);
+      for (const module of modules) runModule(module);
     }
-    return true;
-  });
-  imported.set(statement, names);
-  return names;
+    latest = [...done].flatMap(([place, one]) => (before.has(place) ? [] : [one]));
+    for (const { lowered, entry } of latest)
+      for (const place of lowered.judges ?? []) {
+        const one = done.get(place);
+        if (one && one.entry !== entry) one.covered = true;
+      }
+  }
 }
 
-/** Modules with a word of streams, and those that use what such a module defines. */
-function relevantModules(modules: readonly Module[], workspace: Workspace): readonly Module[] {
-  const said = new Set(modules.filter((module) => mentionsStreams(module.text)));
-  const names = new Map<Module, readonly string[]>();
-  for (const module of said)
-    names.set(
-      module,
-      functionsOf(module)
-        .filter((entry) => saysStreams(entry.node, module))
-        .map((entry) => entry.owner?.name ?? entry.node.name),
-    );
-  return modules.filter(
-    (module) =>
-      said.has(module) ||
-      (/\bimport\b/.test(module.text) &&
-        importsOf(module, workspace).some((other) => names.get(other)?.some((name) => module.text.includes(name)))),
-  );
+function placeOf({ module, node }: FunctionEntry): string {
+  return `${module.file}#${node.start}`;
 }
 
 function isEntry(entry: FunctionEntry): boolean {
@@ -195,7 +201,7 @@ function lowerEntry(
   start: (m: Machine) => void,
   limits: Limits,
   says: boolean,
-): LoweredEntry & { readonly spent: number } {
+): [LoweredEntry, spent: number] {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
   const judges = new Set<string>();
@@ -207,6 +213,7 @@ function lowerEntry(
   let idle = true;
   let budget = limits.stepsPerEntry;
   let truncated = false;
+  let changesCallers = false;
   let fault: string | undefined;
   for (;;) {
     const plan = queue.shift() ?? (farLeft-- > 0 ? far.shift() : undefined);
@@ -245,6 +252,7 @@ function lowerEntry(
     budget -= allowance - Math.max(0, m.budgetLeft);
     for (const place of m.touched) dependsOn.add(place);
     for (const place of m.judged) judges.add(place);
+    changesCallers ||= m.changesCallers;
     dull &&= m.builder.dull;
     idle &&= m.builder.idle;
     paths.push(m.finish());
@@ -258,14 +266,15 @@ function lowerEntry(
       (decision.near ? queue : far).push(next);
     }
   }
-  return {
+  const lowered = {
     name,
     file,
     paths,
     truncated,
     dependsOn: [...dependsOn],
     judges: [...judges],
+    ...(changesCallers ? { changesCallers } : {}),
     ...(fault === undefined ? {} : { fault }),
-    spent: limits.stepsPerEntry - budget,
   };
+  return [lowered, limits.stepsPerEntry - budget];
 }

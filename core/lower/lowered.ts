@@ -15,6 +15,11 @@ export interface LoweredEntry {
   /** The analysis itself failed on a path, which ends there: a defect to report, not a property of the program. */
   readonly fault?: string;
   /**
+   * What the entry gives its caller, or leaves behind, changes what the caller's own code does: it yields inside of a
+   * stream's region, hands out a stream, an event, a handle or a function, or sets the current stream.
+   */
+  readonly changesCallers?: boolean;
+  /**
    * Files whose text the entry depends on, as `file` or, for one function or class of it, `file#start`. Absent: the
    * whole workspace.
    */

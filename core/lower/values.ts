@@ -126,6 +126,10 @@ export class Unknown extends Obj {
     this.#device ??= new DeviceClass();
     return this.#device;
   }
+  /** Nothing of it is known: it keeps nothing alive. */
+  get empty(): boolean {
+    return !this.#attributes && !this.#items && !this.elements && !this.tensor && !this.receiver;
+  }
   override children(visit: (value: Value | undefined) => void): void {
     if (this.#attributes) for (const value of this.#attributes.values()) visit(value);
     if (this.#items) for (const value of this.#items.values()) visit(value);

@@ -8,6 +8,7 @@ import { lower } from '../../core/lower/lower.ts';
 import type { LoweredEntry } from '../../core/lower/lowered.ts';
 import { previewEntry } from '../../core/preview.ts';
 import type { FunctionDef, Module, Statement } from '../../core/python/ast.ts';
+import { lazyModule } from '../../core/python/lazy.ts';
 import type { Session } from '../session.ts';
 
 export interface PreviewAnswer {
@@ -20,11 +21,11 @@ export interface PreviewAnswer {
 export function previewFunction(session: Session, [uri, line]: readonly unknown[]): PreviewAnswer {
   if (typeof uri !== 'string') throw new ResponseError(ErrorCodes.InvalidParams, 'preview needs the URI of a document');
   const key = session.uris.seen(uri);
-  const modules = session.files().map(({ file, text }) => session.parser.parse(file, text));
+  const modules = session.files().map(({ file, text }) => lazyModule(session.parser, file, text));
   const module = modules.find(({ file }) => file === key);
   if (!module) throw new ResponseError(ErrorCodes.InvalidParams, 'open the Python file to preview a function of it');
   const place = typeof line === 'number' ? functionAt(module, line) : undefined;
-  const entries = lower(modules);
+  const entries = lower(modules, { entered: (file) => file === key });
   for (const entry of inOrder(entries, key, place)) {
     const raceline = previewEntry(entry);
     if (raceline !== undefined) return { entry: entry.name, raceline };

@@ -248,9 +248,7 @@ function endFrame(m: Machine, frame: Frame): void {
   frame.returned = null;
   // The release is placed in the frame that ended; closures keep what they use of its names.
   m.stack.push(frame);
-  m.ending = frame;
-  m.collect('scope');
-  m.ending = undefined;
+  m.collectFrame(frame);
   m.stack.pop();
 }
 

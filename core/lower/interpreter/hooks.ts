@@ -74,6 +74,7 @@ export function runHooks(m: Machine): void {
         m.entryCall = false;
         leaveGenerator(m, result);
         runWaiting(m, 'backward');
+        m.goOnOutside();
       }
     } catch (error) {
       if (!(error instanceof Raised)) throw error;

@@ -43,6 +43,9 @@ export interface Selection {
   activation: number;
 }
 
+/** Objects that are looked into before a pass over all that is alive is cheaper. */
+const longestLook = 64;
+
 type OpenBinding = { -readonly [K in keyof Binding]: Binding[K] };
 interface OpenActivation extends Omit<Activation, 'bindings'> {
   readonly bindings: OpenBinding[];
@@ -318,6 +321,13 @@ export class Machine {
     this.builder.addLateAtEntry({ kind: 'wait', event, stream: stream.stream, implicit: true }, origin);
   }
 
+  #releases = 0;
+  /** Whoever called goes on, and may get the memory that was given back. */
+  goOnOutside(): void {
+    if (this.#releases > 0) this.emit({ kind: 'outside', stream: this.current().stream.stream });
+    this.#releases = 0;
+  }
+
   /** A call from outside comes next: the entry's, or a hook's. What it is given was made just before. */
   arrive(): void {
     this.entered = true;
@@ -470,13 +480,59 @@ export class Machine {
 
   /** Called at the end of each statement and frame: what only its temporaries held is gone, then what it dropped. */
   settle(frame: Frame): void {
-    const temps = frame.temps.length > 0;
-    if (temps) frame.temps = [];
-    if (frame.dropped.length > 0) {
-      if (temps) this.collect('scope');
+    const { temps, dropped } = frame;
+    if (temps.length > 0) {
+      frame.temps = [];
+      if (this.#mayHold(temps)) this.collect('scope');
+    }
+    if (dropped.length > 0) {
       frame.dropped = [];
-      this.collect('statement');
-    } else if (temps) this.collect('scope');
+      if (this.#mayHold(dropped)) this.collect('statement');
+    }
+  }
+
+  /** The names of a function's frame end, and what it was called with. */
+  collectFrame(frame: Frame): void {
+    const self = frame.firstArgument;
+    const values: Value[] = [];
+    for (const value of frame.scope.vars.values()) if (value !== self || !this.#isHeld(value)) values.push(value);
+    if (!this.#mayHold(values)) return;
+    this.ending = frame;
+    this.collect('scope');
+    this.ending = undefined;
+  }
+
+  #isHeld(value: Value): boolean {
+    if (this.roots.includes(value)) return true;
+    return this.stack.some((frame) => {
+      if (frame !== this.frame) for (const held of frame.scope.vars.values()) if (held === value) return true;
+      return false;
+    });
+  }
+
+  /**
+   * Whether a block whose end is looked for can be reached from one of these: only then can its last reference have gone
+   * with them. A short look instead of a pass over all that is alive; where it gets long the answer is yes.
+   */
+  #mayHold(values: readonly Value[]): boolean {
+    if (this.#live.length === 0) return false;
+    const epoch = ++this.#epoch;
+    const pending: Obj[] = [];
+    let found = false;
+    const visit = (value: Value | undefined): void => {
+      if (!(value instanceof Obj) || value.mark === epoch) return;
+      value.mark = epoch;
+      if (value instanceof Storage) found ||= value.watched && !value.kept;
+      else if (!(value instanceof Unknown && value.empty)) pending.push(value);
+    };
+    for (const value of values) visit(value);
+    for (let looks = 0; pending.length > 0 && !found; looks++) {
+      if (looks > longestLook) return true;
+      const value = pending.pop()!;
+      // What the caller holds for good goes with nothing.
+      if (value.kind !== 'instance' || !this.roots.includes(value)) value.children(visit);
+    }
+    return found;
   }
 
   /** A loop's target or a comprehension's variable was replaced. */
@@ -494,10 +550,9 @@ export class Machine {
     const epoch = ++this.#epoch;
     const pending: Obj[] = [];
     const visit = (value: Value | undefined): void => {
-      if (value instanceof Obj && value.mark !== epoch) {
-        value.mark = epoch;
-        pending.push(value);
-      }
+      if (!(value instanceof Obj) || value.mark === epoch) return;
+      value.mark = epoch;
+      if (!(value instanceof Unknown && value.empty)) pending.push(value);
     };
     for (const frame of this.stack) if (frame !== this.ending) visitFrame(frame, visit);
     for (const stack of this.parkedStacks) for (const frame of stack) visitFrame(frame, visit);
@@ -524,7 +579,9 @@ export class Machine {
     if (storage.released || storage.kept) return;
     storage.released = true;
     storage.watched = false;
-    if (storage.memory === 'device') this.emit({ kind: 'release', block: storage.block, how });
+    if (storage.memory !== 'device') return;
+    this.#releases++;
+    this.emit({ kind: 'release', block: storage.block, how });
   }
 
   /** `resize_` back to a size: a new block under the same storage. */

@@ -39,6 +39,19 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
   const binders = module.binders.get(name);
   if (binders) {
     const missing = binders.filter((statement) => !module.executed.has(statement));
+    // Of an import only the name that is asked for is looked up: the others may lead into many files.
+    const only = missing.length === 1 ? missing[0]! : undefined;
+    if (only?.kind === 'ImportFrom' && !module.main) {
+      const alias = only.names.find((one) => (one.asname ?? one.name) === name);
+      if (alias) {
+        m.touched.add(module.syntax.file);
+        module.scope.vars.set(name, unknownGlobal(m, `importing:${module.syntax.file}:${name}`, name));
+        const source = m.workspace.find(module.syntax, only.module, only.level);
+        const value = importedValue(m, module, only, source, alias.name);
+        module.scope.vars.set(name, value);
+        return value;
+      }
+    }
     if (missing.length > 0 && !module.main) {
       for (const statement of missing) module.executed.add(statement);
       runModuleStatements(m, module, missing);

@@ -158,6 +158,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   const result = call(m, callee, args, keywords, target.node);
   if (m.explicit() || changesCallers(result)) m.changesCallers = true;
   leaveGenerator(m, result);
+  m.goOnOutside();
 }
 
 /** Code runs inside of it, or what it holds is for the caller to order by. */

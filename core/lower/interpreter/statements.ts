@@ -16,6 +16,7 @@ import type {
 } from '../../python/ast.ts';
 import { yieldsIn } from '../names.ts';
 import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Value, InstanceV } from '../values.ts';
+import { codeOf, speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
 import { enterContext } from './contexts.ts';
@@ -243,9 +244,36 @@ function isGuard(statement: If): boolean {
   return statement.orelse.length === 0 && last?.kind === 'Raise';
 }
 
+const preferences = new WeakMap<If, boolean | 'neither'>();
+
+/** Where one way has to do with streams and the other has not: that one. */
+function preferred(m: Machine, statement: If): boolean | undefined {
+  let known = preferences.get(statement);
+  if (known === undefined) {
+    const { text } = m.frame.module.syntax;
+    const says = (start: number, end: number): boolean => speaksOfStreams(codeOf(text.slice(start, end)));
+    const { body, orelse } = statement;
+    const last = body[body.length - 1]!;
+    const here = says(body[0]!.start, last.end);
+    const end = m.frame.fn?.node.end ?? statement.end;
+    const there =
+      orelse.length > 0
+        ? says(orelse[0]!.start, orelse[orelse.length - 1]!.end)
+        : /^(Return|Continue)$/.test(last.kind) && says(statement.end, end);
+    known = here === there ? 'neither' : here;
+    preferences.set(statement, known);
+  }
+  return known === 'neither' ? undefined : known;
+}
+
 function* execIf(m: Machine, statement: If): Running {
   const guard = isGuard(statement);
-  const taken = condition(m, statement.test, guard ? { want: false, open: false } : { open: true });
+  const prefer = guard ? undefined : preferred(m, statement);
+  const taken = condition(
+    m,
+    statement.test,
+    guard ? { want: false, open: false } : { open: true, ...(prefer === undefined ? {} : { prefer }) },
+  );
   m.settle(m.frame);
   if (guard && taken && statement.test.kind !== 'Constant') return 'normal';
   return yield* execBlock(m, taken ? statement.body : statement.orelse);

@@ -90,6 +90,8 @@ export function transfer(m: Machine, self: TensorV, name: string, args: readonly
     return download(m, self, nonBlocking);
   }
   if (target.kind === 'other') return operate(m, 'to', [self], [], true)!;
+  // Nobody chooses a stream of a device for an asynchronous copy to the host.
+  if (nonBlocking && m.explicit(target.index ?? m.device)) target.device.prove();
   if (isHost(self)) return upload(m, self, target, nonBlocking);
   const known = self.storage.device;
   if (known.cuda) {

@@ -84,7 +84,7 @@ describe('after an edit', () => {
     const { run } = counting();
     const all = run(program).ran;
     expect(all.length).toBeGreaterThan(4);
-    expect(run(program.replace('x * 2', 'x * 3')).ran).toEqual(['run0']);
+    expect(run(program.replace('x * 2', 'x * 3')).ran).toEqual(['Pipeline0.stage', 'run0']);
   });
 
   it('runs nothing again for the same text', () => {

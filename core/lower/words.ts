@@ -1,0 +1,69 @@
+/**
+ * The words without which a program has nothing to order: what lets most files, and most functions of the others, be left
+ * alone after one scan of their text. Comments and strings do not count. Pure text; knows no syntax.
+ */
+import type { Module, Node } from '../python/ast.ts';
+
+/** One of these is in every text that `strong` finds: plain searches are many times faster than a pattern. */
+const needles = [
+  'tream',
+  'non_blocking',
+  'async_op',
+  'wait_event',
+  'CUDAGraph',
+  'cuda.graph',
+  'graphed_callables',
+  'isend',
+  'irecv',
+  'copy_(',
+  'Event(',
+] as const;
+
+/** Only torch's streams, copies, collectives and graphs are called like this: a file without one starts nothing. */
+const strong =
+  /\b(?:External)?Stream\(|\b(?:cuda|xpu|npu|mtia|hpu|musa|torch|accelerator|\))\.Event\(|\b(?:cuda|torch)[ \t]+import\b[^\n]*\bEvent\b|(?:\)|\b(?:cuda|xpu|npu|mtia|hpu|mlu|musa|accelerator|torch|dev\w*|handle\w*|backend\w*|module\w*))\.stream\(|\bwith stream\(|\b\w*(?:current|default|set|record|wait)_stream\w*|\bStreamContext\b|\bwait_event\b|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
+
+/** What a function of such a file says where it has to do with any of it. */
+const spoken =
+  /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|\bcopy_\([^()\n]*,\s*True\s*\)/;
+
+/** Whether a file has a word of streams in its code. */
+export function mentionsStreams(text: string): boolean {
+  return needles.some((needle) => text.includes(needle)) && strong.test(text) && strong.test(codeOf(text));
+}
+
+/** Whether a piece of code, of a file that does, has to do with streams. `code`: as `codeOf` gives it. */
+export function speaksOfStreams(code: string): boolean {
+  return spoken.test(code);
+}
+
+const commentOrString =
+  /#[^\n]*|"""[^"\\]*(?:(?:\\[^]|"(?!""))[^"\\]*)*"""|'''[^'\\]*(?:(?:\\[^]|'(?!''))[^'\\]*)*'''|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*'/g;
+
+/** The text with comments and what is in strings blanked out; as long as the text. */
+export function codeOf(text: string): string {
+  return text.replace(commentOrString, (found) => ' '.repeat(found.length));
+}
+
+const codes = new WeakMap<Module, string>();
+
+/** `codeOf` of a part of a module. */
+export function codeOfNode(node: Node, module: Module): string {
+  let code = codes.get(module);
+  if (code === undefined) {
+    code = codeOf(module.text);
+    codes.set(module, code);
+  }
+  return code.slice(node.start, node.end);
+}
+
+const mentioning = new WeakMap<Module, boolean>();
+
+export function moduleMentionsStreams(module: Module): boolean {
+  let known = mentioning.get(module);
+  if (known === undefined) {
+    known = mentionsStreams(module.text);
+    mentioning.set(module, known);
+  }
+  return known;
+}

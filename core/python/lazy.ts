@@ -1,0 +1,37 @@
+/** A module that is parsed when its syntax is first looked at: most files of a workspace are never looked into. */
+import type { Module, Node, Statement } from './ast.ts';
+import type { PythonParser } from './parse.ts';
+
+export function lazyModule(parser: PythonParser, file: string, text: string): Module {
+  return new LazyModule(parser, file, text);
+}
+
+class LazyModule implements Module {
+  readonly kind = 'Module';
+  readonly start = 0;
+  readonly end: number;
+  readonly #parser: PythonParser;
+  #parsed: Module | undefined;
+
+  constructor(
+    parser: PythonParser,
+    readonly file: string,
+    readonly text: string,
+  ) {
+    this.#parser = parser;
+    this.end = text.length;
+  }
+
+  get body(): readonly Statement[] {
+    return this.#syntax().body;
+  }
+
+  get errors(): readonly Node[] {
+    return this.#syntax().errors;
+  }
+
+  #syntax(): Module {
+    this.#parsed ??= this.#parser.parse(this.file, this.text);
+    return this.#parsed;
+  }
+}
