@@ -19,6 +19,7 @@ import { sarif } from './formats/sarif.ts';
 import { text } from './formats/text.ts';
 import { relevantFiles } from './relevant-files.ts';
 import { readSourceFiles, readStandardInput } from './source-files.ts';
+import { SyntaxProblems } from './syntax-problems.ts';
 import { writeKeepingBytes } from './write.ts';
 
 const render: Readonly<Record<Format, (report: CheckReport) => string>> = { text, json, github, sarif };
@@ -36,7 +37,7 @@ export async function check(args: readonly string[]): Promise<number> {
   });
   const read = await readFiles(options, projects);
   const files = relevantFiles(read.files);
-  const parser = await loadParser();
+  const parser = new SyntaxProblems(await loadParser());
   const checker = createProjectChecker(
     () => createSourceChecker(parser),
     (file) => projects.settingsOf(file),
@@ -55,7 +56,7 @@ export async function check(args: readonly string[]): Promise<number> {
   // Whoever pipes a text through wants it back, whatever happened to it.
   if (options.mode === 'fix' && !options.paths) process.stdout.write(done.files[0]?.text ?? read.files[0]?.text ?? '');
 
-  problems.push(...projects.problems, ...done.result.problems);
+  problems.push(...projects.problems, ...parser.problems, ...done.result.problems);
   const { findings } = done.result;
   if (options.writeBaseline) return writeBaseline(options.writeBaseline, done, problems);
   if (options.mode !== 'diff')

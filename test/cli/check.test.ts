@@ -125,6 +125,18 @@ describe('raceline check', () => {
     expect([problems.length, findings.length]).toEqual([1, 1]);
   });
 
+  it('says where a file does not parse, and fails where none of it does', () => {
+    const at = folder({ 'racy.py': `${racy}\ndef half(:\n    pass\n` });
+    const { code, stdout, stderr } = raceline(at, 'check');
+    expect(code).toBe(1);
+    expect(stdout).toMatch(/error missing-wait/);
+    expect(stderr).toMatch(/^racy\.py:\d+: does not parse here/);
+    const other = folder({ 'none.py': '<<< Stream( >>>\n', 'racy.py': racy });
+    const failed = raceline(other, 'check');
+    expect(failed).toMatchObject({ code: 2, stdout: expect.stringMatching(/error missing-wait/) });
+    expect(failed.stderr).toMatch(/^none\.py:1: could not be analysed: this is not Python/);
+  });
+
   it('checks the current folder where no path is given; --exit-zero makes findings no failure', () => {
     const at = folder({ 'racy.py': racy });
     expect(raceline(at, 'check')).toMatchObject({ code: 1, stdout: expect.stringMatching(/1 error/) });
