@@ -690,7 +690,9 @@ def swapped(n):
     with torch.cuda.stream(side):
         a.mul_(2)
     torch.utils.swap_tensors(a, b)
-    return a.sum().item()
+    total = a.sum().item()
+    torch.cuda.current_stream().wait_stream(side)
+    return total
 
 #- case: another element type is another block
 side = torch.cuda.Stream()
@@ -765,6 +767,34 @@ def flat(x):
         line = block.reshape(-1)
     return line.sum().item()
 
+#- case: behind tests that leave what is not worth the copy where it is
+def offload(x, side, known, least):
+    if x.numel() < least:
+        return x
+    if id(x) in known:
+        return x
+    if x.device.index in known:
+        return x
+    y = x.cuda() * 2
+    host = torch.empty(x.shape, pin_memory=True)
+    with torch.cuda.stream(side):
+        host.copy_(y, non_blocking=True)
+      # ^ missing-wait
+    return host, y, side.record_event()
+#- good
+def offload(x, side, known, least):
+    if x.numel() < least:
+        return x
+    if id(x) in known:
+        return x
+    if x.device.index in known:
+        return x
+    y = x.cuda() * 2
+    host = torch.empty(x.shape, pin_memory=True)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        host.copy_(y, non_blocking=True)
+    return host, y, side.record_event()
 #- case: an unknown collective reads what another stream has made for the device
 def gather(parameters, collective, group, device, pack, exchange):
     with torch.cuda.stream(pack):
@@ -896,3 +926,260 @@ def reduce(grad, group, work, wide):
         out.add_(1)
     torch.cuda.current_stream().wait_stream(wide)
     return None
+
+#- case: an asynchronous copy to a device that came as a parameter
+def ahead(loader, device):
+    copier = torch.cuda.Stream()
+    for host in loader:
+        with torch.cuda.stream(copier):
+            batch = host.to(device, non_blocking=True)
+        print((batch * 2).sum())
+        #      ^ missing-wait
+#- good
+def ahead(loader, device):
+    copier = torch.cuda.Stream()
+    for host in loader:
+        with torch.cuda.stream(copier):
+            batch = host.to(device, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(copier)
+        batch.record_stream(torch.cuda.current_stream())
+        print((batch * 2).sum())
+
+#- case: the fork asks for the current stream inside of the region
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    with torch.cuda.stream(side):
+        side.wait_stream(torch.cuda.current_stream())  # the fork
+      # ~ this wait is for the same stream
+      # ^ redundant-sync: it asks for `current_stream()` inside the `with`, where that is `side` itself
+        y = x * 2
+        #   ^ missing-wait: no wait of `side` for the default stream lies between; the wait that is there asks for
+        # | `current_stream()` inside the `with`, where that is `side` itself
+    torch.cuda.current_stream().wait_stream(side)
+    return y.sum().item()
+#- fixed
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())  # the fork
+    with torch.cuda.stream(side):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y.sum().item()
+
+#- case: the join asks for the current stream inside of the region
+side = torch.cuda.Stream()
+
+def doubled(host):
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True) * 2
+        torch.cuda.current_stream().wait_stream(side)
+      # ^ redundant-sync
+    return y.sum().item()
+    #      ^ missing-wait: the wait that is there asks for `current_stream()` inside the `with`, where that is `side` itself
+#- fixed
+side = torch.cuda.Stream()
+
+def doubled(host):
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True) * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y.sum().item()
+
+#- case: the name of the current stream is taken inside of the region
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    with torch.cuda.stream(side):
+        here = torch.cuda.current_stream()
+        side.wait_stream(here)
+      # ^ redundant-sync
+        y = x * 2
+        #   ^ missing-wait: the wait that is there names what `current_stream()` gave inside the `with`: `side` itself
+    here.wait_stream(side)
+  # ^ redundant-sync
+    return y.sum().item()
+    #      ^ missing-wait: the wait that is there names what `current_stream()` gave inside the `with`: `side` itself
+#- fixed
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        side.wait_stream(here)
+        y = x * 2
+    here.wait_stream(side)
+    return y.sum().item()
+
+#- case: the event is recorded inside of the region
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    ready = torch.cuda.Event()
+    with torch.cuda.stream(side):
+        ready.record()
+        side.wait_event(ready)
+      # ^ redundant-sync
+        y = x * 2
+        #   ^ missing-wait: the wait that is there is for an event recorded inside the `with`, where the current stream is
+        # | `side` itself
+    torch.cuda.current_stream().wait_stream(side)
+    return y.sum().item()
+#- fixed
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    ready = torch.cuda.Event()
+    ready.record()
+    with torch.cuda.stream(side):
+        side.wait_event(ready)
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y.sum().item()
+
+#- case: the current stream is asked for where it is the outer one
+side = torch.cuda.Stream()
+
+def doubled(n):
+    x = torch.ones(n, device="cuda")
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(side):
+        side.wait_stream(here)
+        y = x * 2
+        here.wait_stream(torch.cuda.current_stream())
+    return y.sum().item()
+
+#- case: the default stream is waited for, and the work is on another
+def doubled(host):
+    main, other = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(main):
+        x = host.cuda(non_blocking=True)
+        other.wait_stream(torch.cuda.default_stream())
+      # ~ this wait is for another stream
+        with torch.cuda.stream(other):
+            y = x * 2
+            #   ^ missing-wait: the wait that is there is for the default stream, and the work is on `main`
+        torch.cuda.default_stream().wait_stream(other)
+        return y.sum().item()
+        #      ^ missing-wait: the wait that is there makes the default stream wait, and the use is on `main`
+#- fixed
+def doubled(host):
+    main, other = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(main):
+        x = host.cuda(non_blocking=True)
+        other.wait_stream(main)
+        with torch.cuda.stream(other):
+            y = x * 2
+        main.wait_stream(other)
+        return y.sum().item()
+
+#- case: a current stream that was stored at another time
+class Doubler:
+    def __init__(self):
+        self.main = torch.cuda.current_stream()
+        self.side = torch.cuda.Stream()
+
+    def step(self, x):
+        self.side.wait_stream(self.main)
+        with torch.cuda.stream(self.side):
+            y = x * 2
+            #   ^ missing-wait: the wait that is there is for `self.main`, the current stream of the time when it was
+            # | stored, and the work is on `work`
+        self.main.wait_stream(self.side)
+        return y
+      # ^ unjoined-output: the wait that is there makes `self.main`, the current stream of the time when it was stored,
+      # | wait, and the use is on `work`
+
+def run(host):
+    doubler = Doubler()
+    work = torch.cuda.Stream()
+    with torch.cuda.stream(work):
+        x = host.cuda(non_blocking=True)
+        return doubler.step(x).sum().item()
+#- fixed
+class Doubler:
+    def __init__(self):
+        self.main = torch.cuda.current_stream()
+        self.side = torch.cuda.Stream()
+
+    def step(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x * 2
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+
+def run(host):
+    doubler = Doubler()
+    work = torch.cuda.Stream()
+    with torch.cuda.stream(work):
+        x = host.cuda(non_blocking=True)
+        return doubler.step(x).sum().item()
+
+#- case: a stored stream that is the current one still
+class Doubler:
+    def __init__(self):
+        self.main = torch.cuda.current_stream()
+        self.side = torch.cuda.Stream()
+
+    def step(self, x):
+        self.side.wait_stream(self.main)
+        with torch.cuda.stream(self.side):
+            y = x * 2
+        self.main.wait_stream(self.side)
+        return y
+
+def run(host):
+    doubler = Doubler()
+    return doubler.step(host.cuda()).sum().item()
+
+#- case: the record of another turn
+class Uploader:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.ready = torch.cuda.Event()
+
+    def upload(self, host):
+        self.ready.record(self.side)
+      # ~ the event is recorded here, before the `copy`
+        with torch.cuda.stream(self.side):
+            self.x = host.cuda(non_blocking=True)
+
+    def use(self):
+        torch.cuda.current_stream().wait_event(self.ready)
+      # ~ this wait takes a record that was made before the `copy`, and does not cover it
+        return self.x.sum()
+
+def run(host):
+    uploader = Uploader()
+    for _ in range(3):
+        uploader.upload(host)
+        print(uploader.use().item())
+        #     ^ missing-wait
+#- fixed
+class Uploader:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.ready = torch.cuda.Event()
+
+    def upload(self, host):
+        with torch.cuda.stream(self.side):
+            self.x = host.cuda(non_blocking=True)
+            self.ready.record(self.side)
+
+    def use(self):
+        torch.cuda.current_stream().wait_event(self.ready)
+        return self.x.sum()
+
+def run(host):
+    uploader = Uploader()
+    for _ in range(3):
+        uploader.upload(host)
+        print(uploader.use().item())

@@ -2,12 +2,13 @@
  * From the hazards of many paths to one report per fault and place: which frame of the call chain carries it, what
  * stands in for what, and whether it holds always or on some paths only. Offsets only; lines are made of them later.
  */
-import type { Hazard, RedundantRecordStream, OrderHazard } from '../hazards/hazard.ts';
+import type { Hazard, LifetimeHazard, OrderHazard, RedundantRecordStream } from '../hazards/hazard.ts';
 import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
-import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamProgram } from '../program/program.ts';
+import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
 import { backwardMissingSync } from './backward-missing-sync.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
+import { causeOf, causeRelated, causeWords } from './causes.ts';
 import { capitalized, isBefore } from './rule.ts';
 import { frameNames, namesOf } from './source-names.ts';
 import { unjoinedOutput, unjoinedWords } from './unjoined-output.ts';
@@ -112,7 +113,12 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
       } else found.set(key, { place, instances: [instance], paths: new Set([path]) });
     }
   });
-  return [...found.values()].map(({ place, instances, paths }): Report => {
+  const usual = entry.paths[0];
+  const kept = [...found.values()].filter(
+    ({ instances, paths }) =>
+      (usual && paths.has(usual)) || !instances.every(({ path, hazard }) => isReusedOutside(hazard, path.program)),
+  );
+  return kept.map(({ place, instances, paths }): Report => {
     const without = entry.paths.filter((path) => !paths.has(path) && reaches(path, place));
     const first = instances[0]!;
     const { words } = first;
@@ -131,6 +137,20 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
       instances,
     };
   });
+}
+
+/**
+ * The memory is handed out again by code that is not seen. That it allocates at all is likely, not known: enough for what
+ * happens on the usual path, too little for what takes a particular one.
+ */
+function isReusedOutside(hazard: Hazard, program: StreamProgram): hazard is LifetimeHazard {
+  return hazard.kind === 'lifetime' && program.steps[hazard.reuse]?.kind === 'outside';
+}
+
+/** The wait that the tensors themselves need protects the memory as well. */
+function missesJoin(hazard: Hazard, producer: StreamId, consumer: StreamId): boolean {
+  if (hazard.kind === 'order') return hazard.firstStream === producer && hazard.secondStream === consumer;
+  return hazard.kind === 'unjoined' && hazard.writeStream === producer && hazard.escapeStream === consumer;
 }
 
 function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
@@ -153,8 +173,20 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
   const words = wordHazard(hazard, path.program, frameNames(path, place.activation, draft.at)) ?? draft;
   if (words.rule.code === 'missing-wait' && inBackward(path, origin.frames))
     return { path, hazard, words: { ...words, rule: backwardMissingSync }, place, frames: [place] };
+  const told = withCause(path, hazard, words, place.activation);
   const order = [frame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
-  return { path, hazard, words, place, frames: order.map((f) => origin.frames[f]!) };
+  return { path, hazard, words: told, place, frames: order.map((f) => origin.frames[f]!) };
+}
+
+/** With what misleads about a wait that is there, if that is why the order is missing. */
+function withCause(path: LoweredPath, hazard: Hazard, words: WordedHazard, activation: number): WordedHazard {
+  const cause = causeOf(path, hazard);
+  if (!cause) return words;
+  const added = causeWords(cause, path, frameNames(path, activation, words.at));
+  if (hazard.kind === 'redundant-sync')
+    return { ...words, message: `${words.message}; ${added.replace('the wait that is there', 'it')}` };
+  const related = words.related.filter(({ at }) => at !== cause.wait);
+  return { ...words, message: `${words.message}; ${added}`, related: [...related, causeRelated(cause)] };
 }
 
 /** Whether the call chain goes through a custom autograd Function's `backward`. */
@@ -209,7 +241,7 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
   return {
     path,
     hazard,
-    words: { rule: unjoinedOutput, ...words, message: capitalized(words.message) },
+    words: withCause(path, hazard, { rule: unjoinedOutput, ...words, message: capitalized(words.message) }, activation),
     place,
     frames: [place],
   };
@@ -260,6 +292,8 @@ function reaches(path: LoweredPath, place: Place): boolean {
 
 /** Whether another hazard of the path is the cause of this one and is reported instead. */
 function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgram): boolean {
+  if (isReusedOutside(hazard, program))
+    return all.some((cause) => missesJoin(cause, hazard.useStream, hazard.allocatedOn));
   if (hazard.kind !== 'order' && hazard.kind !== 'unjoined') return false;
   const first = hazard.kind === 'order' ? hazard.first : hazard.write;
   const second = hazard.kind === 'order' ? hazard.second : hazard.escape;

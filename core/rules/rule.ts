@@ -101,10 +101,29 @@ export function capitalized(text: string): string {
 
 /** What somebody wrote to make the order, and what covers too little. A host wait before the work was for other work. */
 export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex[], first: StepIndex): RelatedStep[] {
-  return nearest.slice(0, 2).flatMap((at) => {
+  return nearest.slice(0, 2).flatMap((at): RelatedStep[] => {
     const step = program.steps[at];
     if ((step?.kind !== 'wait' && step?.kind !== 'hostWait') || step.implicit) return [];
     if (step.kind === 'hostWait' && at < first) return [];
-    return [{ at, message: `this ${step.kind === 'wait' ? 'wait' : 'host wait'} does not cover it` }];
+    const what = `this ${step.kind === 'wait' ? 'wait' : 'host wait'}`;
+    const work = theOperation(program, first);
+    if (at < first) return [{ at, message: `${what} comes before ${work}, and does not cover it` }];
+    const record = recordOf(program, at);
+    if (record === undefined || record > first) return [{ at, message: `${what} does not cover it` }];
+    const message = `${what} takes a record that was made before ${work}, and does not cover it`;
+    const isOwn = program.steps[record]!.origin === step.origin;
+    return [{ at, message }, ...(isOwn ? [] : [{ at: record, message: `the event is recorded here, before ${work}` }])];
   });
+}
+
+/** The record that a wait for an event is bound to. */
+function recordOf(program: StreamProgram, wait: StepIndex): StepIndex | undefined {
+  const step = program.steps[wait];
+  const event =
+    step?.kind === 'wait' ? step.event : step?.kind === 'hostWait' && step.on.kind === 'event' ? step.on.event : -1;
+  for (let i = wait - 1; i >= 0; i--) {
+    const earlier = program.steps[i]!;
+    if (earlier.kind === 'record' && earlier.event === event) return i;
+  }
+  return undefined;
 }

@@ -6,6 +6,7 @@ import type { Hazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import type { Instance, Report } from '../report.ts';
 import { borderFixes, captureJoins } from './captures.ts';
+import { causeFixes } from './causes.ts';
 import { collectiveFixes } from './collective.ts';
 import { defaultStreamFixes } from './external.ts';
 import { hostFixes } from './host.ts';
@@ -39,13 +40,14 @@ function candidates(
   switch (hazard.kind) {
     case 'order': {
       const needs = needsOf(instances);
-      if (words.rule.code === 'unjoined-output') return unjoinedFixes(path, needs, frames);
+      if (words.rule.code === 'unjoined-output')
+        return [...causeFixes(path, hazard), ...unjoinedFixes(path, needs, frames)];
       if (words.rule.code === 'collective-not-waited') return collectiveFixes(path, hazard);
       const moved = needs.length === 1 ? laterRecord(path, needs[0]!, hazard.nearest) : [];
-      return [...moved, ...orderFixes(path, needs, frames)];
+      return [...causeFixes(path, hazard), ...moved, ...orderFixes(path, needs, frames)];
     }
     case 'unjoined':
-      return unjoinedFixes(path, needsOf(instances), frames);
+      return [...causeFixes(path, hazard), ...unjoinedFixes(path, needsOf(instances), frames)];
     case 'lifetime':
       return [...insteadOfLate(path, hazard, all), ...lifetimeFixes(path, hazard)];
     case 'unrecorded':
@@ -65,7 +67,7 @@ function candidates(
     case 'capture-record-stream':
       return removal(path, hazard.call, 'call of record_stream');
     case 'redundant-sync':
-      return removal(path, hazard.wait, 'wait');
+      return [...causeFixes(path, hazard), ...removal(path, hazard.wait, 'wait')];
     case 'unused-event':
       return removal(path, hazard.record, 'record');
     case 'serialized-streams':

@@ -5,13 +5,14 @@
 import type { Hazard, LateRecordStream, LifetimeHazard, RerecordedEvent } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import { originOf } from '../report.ts';
-import { type OffsetEdit, remove } from './edits.ts';
+import { remove } from './edits.ts';
 import { lifetimeFixes, recordAt } from './lifetime.ts';
 import {
   type Candidate,
   currentStream,
   expressionsAt,
   holder,
+  joined,
   put,
   type Spot,
   spoken,
@@ -74,19 +75,8 @@ export function lateFixes(path: LoweredPath, hazard: LateRecordStream, all: read
       : [];
   for (const { title, edits } of [...early, ...lifetimeFixes(path, missed)])
     if (edits.some(({ newText }) => newText.includes('.record_stream(')))
-      fixes.push({ title: `${title}, instead of this call`, edits: joined(removal, edits) });
+      fixes.push({ title: `${title}, instead of this call`, edits: joined(removal, edits, call.module.text) });
   return fixes;
-}
-
-/** What comes in where the removed statement ends or starts takes its place: edits never touch. */
-function joined(removal: OffsetEdit, edits: readonly OffsetEdit[]): OffsetEdit[] {
-  const touches = (edit: OffsetEdit) =>
-    edit.file === removal.file && edit.start <= removal.end && edit.end >= removal.start;
-  const newText = edits
-    .filter(touches)
-    .map((edit) => edit.newText)
-    .join('');
-  return [{ ...removal, newText: removal.newText + newText }, ...edits.filter((edit) => !touches(edit))];
 }
 
 /** For the lifetime hazard itself: a record_stream that missed it is the one to mend. */

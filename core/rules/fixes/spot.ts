@@ -10,7 +10,7 @@ import { originOf } from '../report.ts';
 import { isBefore } from '../rule.ts';
 import { type NamedTarget, namesOf, sameTarget } from '../source-names.ts';
 import { blocksAround, classAround, isBound, type Link, statementOf } from './blocks.ts';
-import { importTorch, insertAfter, insertBefore, type OffsetEdit } from './edits.ts';
+import { importTorch, insertAfter, insertBefore, type OffsetEdit, remove } from './edits.ts';
 
 export interface Candidate {
   readonly title: string;
@@ -76,6 +76,32 @@ export function waitSpots(spot: Spot): Spot[] {
 export function put(spot: Spot, lines: readonly string[]): OffsetEdit {
   const link = spot.links.at(-1)!;
   return spot.side === 'before' ? insertBefore(spot.module, link, lines) : insertAfter(spot.module, link, lines);
+}
+
+/** The statement goes from one place to another, with the comment on its line. */
+export function moved(from: Spot, to: Spot): OffsetEdit[] {
+  const statement = holder(from);
+  const { text } = from.module;
+  const source = text.slice(statement.start, statement.end).trimEnd();
+  const removal = remove(from.module, from.links.at(-1)!);
+  const comment = removal.newText === '' ? (/^[ \t]*(#[^\n\r]*)/.exec(text.slice(statement.end))?.[1] ?? '') : '';
+  const [plain, full] = [put(to, [source]), put(to, [`${source}  ${comment}`])];
+  // Among several statements on one line a comment would end them.
+  const insertion = comment && !plain.newText.includes('; ') ? full : plain;
+  return joined(removal, [insertion], text);
+}
+
+/** What comes in where the removed statement stands takes its place: edits never touch. */
+export function joined(removal: OffsetEdit, edits: readonly OffsetEdit[], text: string): OffsetEdit[] {
+  const touches = (edit: OffsetEdit) =>
+    edit.file === removal.file && edit.start <= removal.end && edit.end >= removal.start;
+  const whole = removal.newText === '' && /[\n\r]$/.test(text.slice(removal.start, removal.end));
+  const newText = edits.filter(touches).map((edit) => {
+    // Behind the last line of a block: the line end that it begins with is there already.
+    const begins = whole && edit.start < removal.end ? /^(\r\n|\n|\r)/.exec(edit.newText)?.[0] : undefined;
+    return begins ? edit.newText.slice(begins.length) + begins : edit.newText;
+  });
+  return [{ ...removal, newText: removal.newText + newText.join('') }, ...edits.filter((edit) => !touches(edit))];
 }
 
 /** Puts the lines before the statement, or between the value of a `return` and the `return` itself. */
