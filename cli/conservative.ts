@@ -30,5 +30,6 @@ export async function conservative(args: readonly string[]): Promise<number> {
   const where = `${changed} file${changed === 1 ? '' : 's'}`;
   if (given.flags.has('--write')) console.error(`${orders} inserted in ${where}`);
   else console.error(result.inserted ? `${orders} to insert in ${where}; --write applies them` : 'nothing to insert');
+  if (problems.some(({ note }) => !note)) return 2;
   return result.left.length || (result.inserted && !given.flags.has('--write')) ? 1 : 0;
 }

@@ -26,5 +26,6 @@ export async function lean(args: readonly string[]): Promise<number> {
         : 'no call is known to be needless',
     );
   }
+  if (all.some(({ note }) => !note)) return 2;
   return calls.length ? 1 : 0;
 }
