@@ -14,12 +14,11 @@ for (const signal of ['SIGINT', 'SIGTERM'])
 
 /** {findings: [{file, line, column, code, severity, message}], problems: [text], seconds, wall}; rejects if it fails. */
 export function checkFolder(folder, { minutes = 30 } = {}) {
-  // The annotations hold what is compared here, and cost no fixes, as the text for people does not.
-  const child = spawn(
-    process.execPath,
-    ['--import', reportCpu, path.join(root, 'dist', 'cli.js'), 'check', '--format', 'github', '.'],
-    { cwd: folder, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] },
-  );
+  const child = spawn(process.execPath, ['--import', reportCpu, path.join(root, 'dist', 'cli.js'), 'check', '.'], {
+    cwd: folder,
+    detached: true,
+    stdio: ['ignore', 'pipe', 'pipe', 'pipe'],
+  });
   running.add(child);
   const started = performance.now();
   const timer = setTimeout(() => end(child), minutes * 60_000);
@@ -32,9 +31,11 @@ export function checkFolder(folder, { minutes = 30 } = {}) {
       const wall = (performance.now() - started) / 1000;
       const [out, err, cpu] = await Promise.all(texts);
       if (signal) return reject(new Error(`ended by ${signal} after ${wall.toFixed(0)} s`));
-      if (status !== 0 && status !== 1) return reject(new Error(err.trim().slice(-500) || `exit code ${status}`));
+      // The sums at the end: without them it has not checked anything, whatever the exit code says.
+      if (!/^\d+ files?, \d+ errors?/m.test(out))
+        return reject(new Error(err.trim().slice(-500) || `exit code ${status}`));
       resolve({
-        findings: out.split('\n').flatMap((line) => annotation(line) ?? []),
+        findings: findingsIn(out),
         problems: err.split('\n').filter(Boolean),
         seconds: cpu ? JSON.parse(cpu).user / 1e6 : Number.NaN,
         wall,
@@ -58,28 +59,15 @@ async function collect(stream) {
   return text;
 }
 
-const severities = { error: 'error', warning: 'warning', notice: 'hint' };
+const place = /^(\S.*?):(\d+):(\d+): (error|warning|hint) ([a-z-]+)/;
 
-function annotation(text) {
-  const parts =
-    /^::(error|warning|notice) file=(.*?),line=(\d+),endLine=\d+,col=(\d+),title=raceline ([\w-]+)::(.*)$/.exec(text);
-  if (!parts) return undefined;
-  const [, level, file, line, column, code, message] = parts;
-  return {
-    file: plain(file),
-    line: Number(line),
-    column: Number(column),
-    code,
-    severity: severities[level],
-    message: plain(message),
-  };
-}
-
-function plain(text) {
-  return text
-    .replaceAll('%2C', ',')
-    .replaceAll('%3A', ':')
-    .replaceAll('%0A', '\n')
-    .replaceAll('%0D', '\r')
-    .replaceAll('%25', '%');
+/** The text for people: a line with the place and the code, the message on the next one, the code below. */
+function findingsIn(text) {
+  const lines = text.split('\n');
+  return lines.flatMap((line, i) => {
+    const parts = place.exec(line);
+    if (!parts) return [];
+    const [, file, row, column, severity, code] = parts;
+    return [{ file, line: Number(row), column: Number(column), code, severity, message: lines[i + 1].trim() }];
+  });
 }
