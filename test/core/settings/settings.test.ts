@@ -229,11 +229,28 @@ describe('path patterns', () => {
     ['/w/src/a.py', '/w/src/a.py', true],
     ['w', '/w/src/a.py', false],
     ['!src/*', '/w/lib/a.py', true],
+    ['!src/*', '/w/src/a.py', false],
+    ['src', '/other/src/a.py', true],
     ['src', 'C:\\w\\src\\a.py', true],
     ['a(b', '/w/a(b', true],
+    ['**/a/**/b.py', '/w/a/b.py', true],
+    ['**/a/**/b.py', '/w/x/a/y/z/b.py', true],
+    ['**/a/**/b.py', '/w/x/b.py', false],
+    ['src/**', '/w/src/deep/b.py', true],
+    ['{src,lib}/{a,b}*.py', '/w/lib/b1.py', true],
+    ['[a-c]?.py', '/w/bx.py', true],
+    ['[a-c]?.py', '/w/dx.py', false],
+    ['*', '/w/a.py', true],
   ])('%s covers %s: %s', (pattern, file, expected) => {
     expect(pathPatterns([pattern], file.startsWith('C:') ? 'C:\\w' : '/w').covers(file)).toBe(expected);
   });
+});
+
+it('a pattern that was written to take for ever does not', () => {
+  const path = `/w/${'a'.repeat(4000)}/${'a'.repeat(4000)}`;
+  expect(pathPatterns([`${'*a'.repeat(40)}*b`, `x/${'*a'.repeat(40)}*b`], '/w').covers(path)).toBe(false);
+  const { faults } = readPyproject(`[tool.raceline]\nexclude = ["${'**/a/'.repeat(20)}x", "${'{a,b}'.repeat(20)}"]\n`);
+  expect(faults.map(({ message }) => /is not a path pattern/.test(message))).toEqual([true, true]);
 });
 
 it('offers the words that were probably meant', () => {
