@@ -202,3 +202,75 @@ def unpack(packed):
 def forward(model, x):
     with torch.autograd.graph.saved_tensors_hooks(pack, unpack):
         return model(x)
+
+#- case: a local goes when its function returns
+side = torch.cuda.Stream()
+
+def total(x):
+    y = x.cuda() * 2
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        result = y.sum()
+        #        ^ missing-record-stream
+    return result, side.record_event()
+#- good
+side = torch.cuda.Stream()
+
+def total(x):
+    y = x.cuda() * 2
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        result = y.sum()
+    y.record_stream(side)
+    return result, side.record_event()
+
+#- case: parameters give their memory back
+class Spill:
+    def __init__(self, parameters):
+        self.side = torch.cuda.Stream()
+        self.parameters = [p.cuda() for p in parameters]
+        self.hosts = [torch.empty(p.shape, pin_memory=True) for p in parameters]
+
+    def spill(self):
+        self.side.wait_stream(torch.cuda.current_stream())
+        for p, host in zip(self.parameters, self.hosts):
+            with torch.cuda.stream(self.side):
+                host.copy_(p.data, non_blocking=True)
+            p.data = torch.empty(0, device="cuda")
+          # ^ missing-record-stream
+#- good
+class Spill:
+    def __init__(self, parameters):
+        self.side = torch.cuda.Stream()
+        self.parameters = [p.cuda() for p in parameters]
+        self.hosts = [torch.empty(p.shape, pin_memory=True) for p in parameters]
+
+    def spill(self):
+        self.side.wait_stream(torch.cuda.current_stream())
+        for p, host in zip(self.parameters, self.hosts):
+            with torch.cuda.stream(self.side):
+                host.copy_(p.data, non_blocking=True)
+            p.data.record_stream(self.side)
+            p.data = torch.empty(0, device="cuda")
+
+#- case: on a path that few take, nothing says that the caller allocates next
+def reload(states, side, seen=None):
+    restored = {}
+    for label, host in states:
+        x = torch.empty(host.shape, device="cuda")
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            x.copy_(host, non_blocking=True)
+        if seen and label in seen:
+            continue
+        restored[label] = x
+    return restored, side.record_event()
+
+#- case: whoever gets the event with the tensor waits for it before the tensor goes
+def reload(states, side):
+    for host in states:
+        x = torch.empty(host.shape, device="cuda")
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            x.copy_(host, non_blocking=True)
+        yield x, side.record_event()

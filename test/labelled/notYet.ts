@@ -7,8 +7,4 @@ export const notYet: Readonly<Record<string, string>> = {
     'a wait that has a record in other turns of its loop is not accused; the use behind it is',
   'event-never-recorded/03-short-read-branch.bad.py:25 event-never-recorded':
     'a wait whose record is missing on some paths only is not accused; the use behind it is',
-  'library/09-crop-helper.bad.py:15 missing-record-stream':
-    'a local of a public method ends with it; what its caller allocates next is not modelled',
-  'missing-record-stream/07-spilled-parameters.bad.py:21 missing-record-stream':
-    'an assignment to `.data` is not a release',
 };

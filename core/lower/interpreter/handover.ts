@@ -71,7 +71,11 @@ export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' |
 /** The entry's own result goes to a caller that nobody knows. */
 export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): void {
   m.loseEvents(value);
-  if (carriesOrder(value)) return;
+  if (carriesOrder(value)) {
+    // It is theirs to wait before they let go of it.
+    for (const storage of storagesIn(value)) storage.kept = true;
+    return;
+  }
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     const selection = m.current(m.deviceIndexOf(storage.device));

@@ -321,11 +321,12 @@ export class Machine {
     this.builder.addLateAtEntry({ kind: 'wait', event, stream: stream.stream, implicit: true }, origin);
   }
 
-  #releases = 0;
+  readonly #givenBack = new Set<StreamId>();
   /** Whoever called goes on, and may get the memory that was given back. */
   goOnOutside(): void {
-    if (this.#releases > 0) this.emit({ kind: 'outside', stream: this.current().stream.stream });
-    this.#releases = 0;
+    const { stream } = this.current().stream;
+    if (this.#givenBack.has(stream)) this.emit({ kind: 'outside', stream });
+    this.#givenBack.clear();
   }
 
   /** A call from outside comes next: the entry's, or a hook's. What it is given was made just before. */
@@ -580,7 +581,7 @@ export class Machine {
     storage.released = true;
     storage.watched = false;
     if (storage.memory !== 'device') return;
-    this.#releases++;
+    if (storage.stream !== undefined) this.#givenBack.add(storage.stream);
     this.emit({ kind: 'release', block: storage.block, how });
   }
 

@@ -24,7 +24,7 @@ import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
-import { tensorOf } from './tensors.ts';
+import { flag, tensorOf } from './tensors.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
 
@@ -130,17 +130,29 @@ function iterable(value: Value): boolean {
   );
 }
 
-function moveModule(m: Machine, self: Value, index: DeviceClass): void {
-  for (const tensor of tensorsOfModule(self)) tensor.storage.device.unite(index);
+/** Every parameter that is not on the device yet gets memory there, and is copied. */
+function moveModule(m: Machine, self: Value, device: DeviceClass, nonBlocking: boolean): void {
+  const selection = m.current(m.deviceIndexOf(device));
+  let copied = false;
+  for (const tensor of new Set(tensorsOfModule(self))) {
+    const before = tensor.storage;
+    if (device.cuda && !before.device.cuda) {
+      tensor.storage = m.newStorage(m.builder.blocks[before.block]!.name, 'device', new DeviceClass(), selection.stream);
+      m.emit({ kind: 'allocate', block: tensor.storage.block, stream: selection.stream.stream }, selection);
+      m.launch('to', selection, [], [tensor], 'h2d');
+      copied = true;
+    }
+    tensor.storage.device.unite(device);
+  }
+  if (copied && !nonBlocking) m.hostWaitStream(selection.stream.stream, true);
   const unit = (value: Value, depth: number): void => {
     if (depth > 6) return;
     if (value instanceof NativeV) {
-      value.device?.unite(index);
+      value.device?.unite(device);
       for (const part of value.parts) unit(part, depth + 1);
     }
   };
   unit(self, 0);
-  void m;
 }
 
 /** A method of nn.Module called on a module of the program or of torch. */
@@ -166,7 +178,7 @@ export function moduleMethod(
         if (target?.kind !== 'cuda') return self;
         device.unite(target.device);
       }
-      moveModule(m, self, device);
+      moveModule(m, self, device, flag(m, keywords.get('non_blocking'), node));
       return self;
     }
     case 'cpu':
