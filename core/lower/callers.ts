@@ -1,10 +1,10 @@
 /**
- * Who may call a function: found by its name, in the module itself and in those that import it, before anything of them
+ * Who may call a function, or go on with what it did to their common object: found by its name, in the module itself and in those that import it, before anything of them
  * is parsed. A function is judged with its callers where its own run leaves something to them: a tensor that is not
  * joined yet, an order that depends on what they pass. Pure syntax; what a run leaves open is not decided here.
  */
 import type { ClassDef, Module, Statement } from '../python/ast.ts';
-import { type FunctionEntry, functionsOf, namesMentioned, tooCommon } from './entries.ts';
+import { type FunctionEntry, functionsOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
 import type { ImportGraph } from './importGraph.ts';
 import { codeOfNode } from './words.ts';
 
@@ -39,6 +39,10 @@ export class CallerSearch {
       const said = special ? [word, ...this.#heldAs(owner.name, user)] : [word];
       for (const candidate of functionsOf(user)) {
         if (candidate.node === node) continue;
+        if (owner && candidate.owner === owner && sharesState(candidate.node, node, user)) {
+          functions.push(candidate);
+          continue;
+        }
         const mentioned = namesMentioned(candidate.node, user);
         if (!said.some((name) => mentioned.has(name))) continue;
         if (!owner || special || candidate.owner === owner || !tooCommon.has(word) || names(candidate, owner))

@@ -76,6 +76,12 @@ export function namesMentioned(node: FunctionDef, module: Module): ReadonlySet<s
   return factsOf(node, module).mentions;
 }
 
+/** Whether a method uses an attribute that another one sets, or whose contents the other changes. */
+export function sharesState(method: FunctionDef, writer: FunctionDef, module: Module): boolean {
+  const { stores } = factsOf(writer, module);
+  return stores.length > 0 && factsOf(method, module).touches.some((name) => stores.includes(name));
+}
+
 /** Tests are no callers: what they do is not what a package's callers do. */
 export function isTestFile(file: string, root: string): boolean {
   file = file.startsWith(root) ? file.slice(root.length) : file;

@@ -121,13 +121,20 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     add(place, entry, ...run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry)));
   };
 
-  for (const module of searched) if (entered(module) || speaksOfStreams(callers.topLevelCode(module))) runModule(module);
+  for (const module of searched)
+    if (entered(module) || speaksOfStreams(callers.topLevelCode(module))) runModule(module);
   // Callers first: what they run through is judged with them.
   const called = new Set<string>();
   for (const { node, module } of seeds) for (const name of namesMentioned(node, module)) called.add(name);
   for (const entry of seeds) if (!called.has(entry.node.name)) runFunction(entry);
   for (const entry of seeds) if (called.has(entry.node.name)) runFunction(entry);
-  runCallers(done, callers, { runModule, runFunction }, options.leavesOpen ?? (() => true));
+  const byPlace = new Map(seeds.map((entry) => [placeOf(entry), entry]));
+  runCallers(
+    done,
+    callers,
+    { runModule, runFunction, seed: (place) => byPlace.get(place) },
+    options.leavesOpen ?? (() => true),
+  );
   return [...done.values()].filter(({ covered }) => !covered).map(({ lowered }) => lowered);
 }
 
@@ -142,22 +149,36 @@ interface Done {
 /** How far up callers are followed that have no word of streams themselves. */
 const callerRounds = 3;
 
+interface Runs {
+  runModule(module: Module): void;
+  runFunction(entry: FunctionEntry): void;
+  seed(place: string): FunctionEntry | undefined;
+}
+
 /** Runs what calls an entry that leaves something open, in place of the entry. */
 function runCallers(
   done: Map<string, Done>,
   callers: CallerSearch,
-  { runModule, runFunction }: { runModule(module: Module): void; runFunction(entry: FunctionEntry): void },
+  { runModule, runFunction, seed }: Runs,
   leavesOpen: (entry: LoweredEntry) => boolean,
 ): void {
+  const searched = new Set<FunctionEntry>();
+  const search = (entry: FunctionEntry | undefined): void => {
+    if (!entry || searched.has(entry)) return;
+    searched.add(entry);
+    const { functions, modules } = callers.of(entry);
+    for (const caller of functions) if (isEntry(caller)) runFunction(caller);
+    for (const module of modules) runModule(module);
+  };
   let latest = [...done.values()];
   for (let round = 0; round < callerRounds && latest.length; round++) {
     const before = new Set(done.keys());
-    for (const { entry, lowered } of latest) {
-      if (!entry || !(lowered.changesCallers || leavesOpen(lowered))) continue;
-      const { functions, modules } = callers.of(entry);
-      for (const caller of functions) if (isEntry(caller)) runFunction(caller);
-      for (const module of modules) runModule(module);
-    }
+    for (const { entry, lowered } of latest)
+      if (lowered.changesCallers || leavesOpen(lowered)) {
+        search(entry);
+        // What it went through may have other callers, too.
+        for (const place of lowered.judges ?? []) search(seed(place));
+      }
     latest = [...done].flatMap(([place, one]) => (before.has(place) ? [] : [one]));
     for (const { lowered, entry } of latest)
       for (const place of lowered.judges ?? []) {
