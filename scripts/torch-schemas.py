@@ -204,6 +204,7 @@ def render():
     version = torch.__version__.split("+")[0]
     parts = [
         f"/**\n * What PyTorch's operator schemas say, by name. Made by scripts/torch-schemas.py; not to be edited.\n *\n * torch {version}, schemas {digest()}\n */\n",
+        f"export const torchVersion = '{version}';\n",
         constant("Read their tensors and make one new one.", "computes", tables["computes"]),
         constant("Read their tensors and make a list of new ones.", "lists", tables["lists"]),
         constant("Give the memory of their first tensor, in another shape (or a copy where that cannot be).", "views", tables["views"]),

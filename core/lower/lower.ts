@@ -203,6 +203,7 @@ interface Limits {
   readonly stepsPerEntry: number;
   readonly pathsPerEntry: number;
   readonly everyRelease?: boolean;
+  readonly torchVersion?: string;
 }
 
 /**
@@ -258,6 +259,7 @@ function lowerEntry(
     }
     const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, budget);
     const m = new Machine(workspace, plan, allowance, limits.everyRelease);
+    m.oldestTorch = limits.torchVersion;
     try {
       start(m);
     } catch (error) {

@@ -231,6 +231,17 @@ export class DeviceV extends Obj {
   }
 }
 
+/** A version of PyTorch, or one that it is compared with: any from the oldest to the newest that the program may meet. */
+export class VersionV extends Obj {
+  readonly kind = 'version';
+  constructor(
+    readonly newest: string,
+    readonly oldest: string = newest,
+  ) {
+    super();
+  }
+}
+
 /** A collective's handle. */
 export class WorkV extends Obj {
   readonly kind = 'work';

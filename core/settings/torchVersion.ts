@@ -2,6 +2,7 @@
  * The oldest PyTorch that a project has to work with, read off what it requires: `torch>=2.4` is 2.4. Where an upper bound
  * or nothing is given, it is not known.
  */
+import { compareVersions } from '../base/version.ts';
 
 /** `2.4`, `2.4.1`, `2.4.1+cu121`; undefined for anything else. */
 export function torchVersionOf(text: string): string | undefined {
@@ -27,12 +28,4 @@ function lowerBound(specifiers: string): string | undefined {
     if (bound && (!lowest || compareVersions(bound, lowest) > 0)) lowest = bound;
   }
   return lowest;
-}
-
-export function compareVersions(a: string, b: string): number {
-  const left = a.split('.').map(Number);
-  const right = b.split('.').map(Number);
-  for (let i = 0; i < Math.max(left.length, right.length); i++)
-    if ((left[i] ?? 0) !== (right[i] ?? 0)) return (left[i] ?? 0) - (right[i] ?? 0);
-  return 0;
 }

@@ -14,6 +14,12 @@ export function deviceFunction(path: string): string | undefined {
   return (torchModule.exec(path) ?? vendorModule.exec(path))?.[1];
 }
 
+/** `torch.xpu.is_available`: whether there is a device other than CUDA's. */
+export function asksForOther(path: string): boolean {
+  if (/^torch\.backends\.mps\.is_(?:available|built)$|^torch\.mps\.is_available$/.test(path)) return true;
+  return deviceFunction(path) === 'is_available' && !/^torch\.(?:cuda|accelerator)\./.test(path);
+}
+
 /** The path under which a device's functions are known where a program does not say which device it is. */
 export const anyDevice = 'torch.accelerator';
 

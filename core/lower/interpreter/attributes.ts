@@ -20,6 +20,7 @@ import {
   TupleV,
   Unknown,
   type Value,
+  VersionV,
 } from '../values.ts';
 import type { StoreMode } from './assign.ts';
 import { call } from './calls.ts';
@@ -30,6 +31,7 @@ import { isModuleMethod } from '../../torch/modules.ts';
 import { tensorAttribute } from './tensors.ts';
 import { setTensorAttribute } from './tensors.ts';
 import { resolved } from './truth.ts';
+import { versionAt, versionAttribute } from './versions.ts';
 
 export function getAttribute(m: Machine, owner: Value, name: string): Value {
   const value = resolved(m, owner);
@@ -43,6 +45,8 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
   }
   if (value instanceof ExternalV) {
     const path = `${value.path}.${name}`;
+    const version = versionAt(m, path);
+    if (version !== undefined) return version;
     const module = m.workspace.find(m.frame.module.syntax, path, 0);
     return module ? moduleValue(m, module) : external(path);
   }
@@ -96,6 +100,10 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
       value.attributes.set(name, tensor);
       return tensor;
     }
+  }
+  if (value instanceof VersionV) {
+    const found = versionAttribute(m, value, name);
+    if (found !== undefined) return found;
   }
   if (value === null || typeof value !== 'object') return m.temp(new BuiltinMethodV(value, name));
   return m.temp(new BuiltinMethodV(value, name));

@@ -24,6 +24,7 @@ import {
   Unknown,
   type Value,
   BoundMethodV,
+  VersionV,
 } from '../values.ts';
 import { getAttribute, setAttribute } from './attributes.ts';
 import { call, type Keywords, tensorsIn } from './calls.ts';
@@ -36,6 +37,7 @@ import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
 import { resolved, truth } from './truth.ts';
+import { hasTorchName, versionText } from './versions.ts';
 
 const names = new Set(
   (
@@ -66,6 +68,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
     case 'repr':
     case 'format':
       for (const tensor of tensorsIn(m, args)) hostRead(m, tensor, name);
+      if (name === 'str' && first instanceof VersionV) return versionText(m, first);
       return name === 'print'
         ? null
         : typeof first === 'string' || typeof first === 'number'
@@ -225,7 +228,8 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
         if (first.attributes.has(attribute) || lookup(first.cls, attribute) !== undefined) return true;
         if (!first.open) return false;
       }
-      if (first instanceof ExternalV) return true;
+      if (first instanceof ExternalV)
+        return typeof attribute !== 'string' || hasTorchName(m, `${first.path}.${attribute}`, node);
       return m.deriveUnknown(`hasattr:${keyOf(first)}:${typeof attribute === 'string' ? attribute : ''}`, name);
     }
     case 'getattr': {

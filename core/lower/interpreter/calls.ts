@@ -31,6 +31,7 @@ import {
   Unknown,
   type Value,
   WorkV,
+  VersionV,
 } from '../values.ts';
 import { applyFunction, contextMethod } from './autograd.ts';
 import { getAttribute } from './attributes.ts';
@@ -52,6 +53,7 @@ import { threadMethod } from './threads.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
 import { openWork } from './unknown-work.ts';
+import { versionText } from './versions.ts';
 import { workMethod } from './collectives.ts';
 
 export type Keywords = ReadonlyMap<string, Value>;
@@ -154,6 +156,7 @@ export function callMethod(
     }
   }
   if (self instanceof PropertyV) return self;
+  if (self instanceof VersionV) return callMethod(m, versionText(m, self), name, args, keywords, node);
   const result = m.at(node, () => containerMethod(m, self, name, args, keywords, node));
   if (result !== undefined) return result;
   return m.at(node, () => unknownCall(m, name, args, keywords));

@@ -220,7 +220,7 @@ export function workMethod(m: Machine, self: WorkV, name: string, args: readonly
       const selection = m.current();
       if (self.form === 'host') m.emit({ kind: 'hostWait', on: { kind: 'event', event: self.event }, implicit: true });
       m.emit({ kind: 'wait', event: self.event, stream: selection.stream.stream, implicit: true }, selection);
-      return self.form === 'future' ? valueOf(m, self) : true;
+      return self.form === 'future' ? futureValue(m, self) : true;
     }
     case 'is_completed':
     case 'query':
@@ -233,7 +233,7 @@ export function workMethod(m: Machine, self: WorkV, name: string, args: readonly
     case 'get_future':
       return m.temp(new WorkV(self.event, self.tensors, 'future'));
     case 'value':
-      return valueOf(m, self);
+      return futureValue(m, self);
     case 'then':
       return then(m, self, args[0] ?? null);
     case 'result':
@@ -245,7 +245,7 @@ export function workMethod(m: Machine, self: WorkV, name: string, args: readonly
   return value;
 }
 
-function valueOf(m: Machine, self: WorkV): Value {
+function futureValue(m: Machine, self: WorkV): Value {
   return self.value ?? m.temp(new ListV([...self.tensors]));
 }
 

@@ -23,6 +23,7 @@ import {
   TupleV,
   Unknown,
   type Value,
+  VersionV,
 } from '../values.ts';
 import { call } from './calls.ts';
 import { lookup } from './classes.ts';
@@ -31,6 +32,7 @@ import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { getTensorItem, setTensorItem } from './tensors.ts';
 import { resolved } from './truth.ts';
+import { versionText } from './versions.ts';
 
 export function getItem(m: Machine, owner: Value, index: Value, node: Node): Value {
   const value = resolved(m, owner);
@@ -87,7 +89,15 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
       return value.parts[index < 0 ? value.parts.length + index : index] ?? memoIn(value.attributes, `[${index}]`);
     return memoIn(value.attributes, `[${keyOf(index)}]`);
   }
-  if (typeof value === 'string') return typeof index === 'number' ? (value.at(index) ?? '') : value;
+  if (typeof value === 'string') {
+    if (index instanceof SliceV) {
+      const bounds = [index.lower, index.upper].map((bound) => (bound === null ? undefined : bound));
+      const known = index.step === null && bounds.every((bound) => bound === undefined || typeof bound === 'number');
+      return known ? value.slice(...(bounds as number[])) : plain('part');
+    }
+    return typeof index === 'number' ? (value.at(index) ?? '') : value;
+  }
+  if (value instanceof VersionV) return getItem(m, versionText(m, value), index, node);
   if (value instanceof ClassV || value instanceof KernelV) return value;
   const made = m.deriveUnknown(`i:${isObj(value) ? value.id : String(value)}:${keyOf(index)}`, 'item');
   return made;

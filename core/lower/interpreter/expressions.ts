@@ -18,6 +18,7 @@ import {
   TupleV,
   Unknown,
   type Value,
+  VersionV,
 } from '../values.ts';
 import { assignTo, sourceOf, storeName } from './assign.ts';
 import { getAttribute } from './attributes.ts';
@@ -32,6 +33,7 @@ import { external, globalValue, unknownGlobal } from './modules.ts';
 import { comparisonOf } from './ranges.ts';
 import { inPlaceOperator, tensorCompare, tensorOf, tensorOperator } from './tensors.ts';
 import { condition, isNone, resolved, truth } from './truth.ts';
+import { compareSequences, compareVersionValues } from './versions.ts';
 
 export function ev(m: Machine, node: Expression): Value {
   switch (node.kind) {
@@ -416,6 +418,10 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
     if (operator === 'is' || operator === 'is not') return (left === right) === (operator === 'is');
     return tensorCompare(m, left, right);
   }
+  if (left instanceof VersionV || right instanceof VersionV) {
+    const answer = compareVersionValues(m, operator, left, right, node);
+    if (answer !== undefined) return answer;
+  }
   const negative = operator === '!=' || operator === 'is not';
   if (operator === '==' || operator === 'is' || negative) {
     const same = sameValue(left, right);
@@ -427,6 +433,10 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
     derived.comparison = comparisonOf('==', left, right);
     derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
     return negative ? !truth(m, derived, node) : derived;
+  }
+  if ((left instanceof TupleV && right instanceof TupleV) || (left instanceof ListV && right instanceof ListV)) {
+    const answer = compareSequences(operator, left.items, right.items);
+    if (answer !== undefined) return answer;
   }
   const a = typeof left === 'boolean' ? Number(left) : left;
   const b = typeof right === 'boolean' ? Number(right) : right;

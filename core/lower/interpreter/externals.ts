@@ -4,8 +4,9 @@
  */
 import type { Node } from '../../python/ast.ts';
 import { collectivePath } from '../../torch/collectives.ts';
-import { anyDevice, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
+import { anyDevice, asksForOther, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
+import { parsesVersion } from '../../torch/versions.ts';
 import {
   isBlocking,
   isBlockingTensor,
@@ -57,6 +58,7 @@ import {
 } from './tensors.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
+import { parsedVersion, versionAt } from './versions.ts';
 
 function plain(name: string): Unknown {
   const value = new Unknown(name, 'result');
@@ -66,6 +68,8 @@ function plain(name: string): Unknown {
 
 export function callExternal(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
   const ofDevice = deviceFunction(path);
+  // What is judged here runs on CUDA.
+  if (asksForOther(path)) return m.decide(`available:${path}`, false, node);
   if (ofDevice !== undefined) {
     const result = deviceCall(m, ofDevice, args, keywords, node);
     return result === undefined ? unknownCall(m, path, args, keywords) : result;
@@ -77,6 +81,11 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
   if (!path.includes('.') && isBuiltin(path)) return builtinCall(m, path, args, keywords, node);
   // A decorator call: `@triton.autotune(…)`.
   if (/^triton\.(jit|autotune|heuristics)$/.test(path)) return external('triton.jit');
+  if (parsesVersion(path)) {
+    const version = parsedVersion(args[0] === undefined ? null : resolved(m, args[0]));
+    if (version !== undefined) return version;
+  }
+  if (path === 'importlib.metadata.version' && args[0] === 'torch') return versionAt(m, 'torch.__version__')!;
   // Also a clock: what stands between two timings has its purpose there.
   m.builder.unseen();
   const known = libraryCall(m, path, args, keywords, node);

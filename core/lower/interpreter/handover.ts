@@ -20,6 +20,8 @@ import type { Machine } from './machine.ts';
 /** Storages of the tensors in a value that a receiver would look at first. */
 export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): Set<Storage> {
   if (!isObj(value) || depth > 3) return into;
+  // What waits by itself where it is first used needs no order of its caller.
+  if (value instanceof TensorV && value.pending) return into;
   if (value instanceof TensorV) into.add(value.storage);
   else if (value instanceof Unknown) {
     if (value.tensor) into.add(value.tensor.storage);

@@ -94,6 +94,8 @@ export class Machine {
   /** Which element of a known container each unknown index took. */
   readonly exitStacks = new Map<Value, (() => void)[]>();
   readonly groupStreams = new Map<string, StreamV>();
+  /** The oldest PyTorch that the program has to work with, where that is known. */
+  oldestTorch: string | undefined;
   /** Collects the handles of collectives, inside of `_coalescing_manager`. */
   coalescing: NativeV | undefined;
   /** What the unknown caller holds of what it was given last. */
@@ -443,11 +445,20 @@ export class Machine {
     for (const t of this.filling && !this.capturing ? [] : reads)
       if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, false, t.start, t.end, whole));
     if (accesses.length === 0) return;
+    for (const t of reads) this.waitForPending(t, selection);
     for (const t of [...writes, ...reads]) if (t.storage.stream !== selection.stream.stream) this.watch(t.storage);
     this.emit(
       { kind: 'launch', stream: selection.stream.stream, name, accesses, ...(copy ? { copy } : {}) },
       selection,
     );
+  }
+
+  /** The result of a functional collective: the stream that first uses it waits. */
+  waitForPending(tensor: TensorV, selection: Selection): void {
+    const work = tensor.pending;
+    if (!work) return;
+    tensor.pending = undefined;
+    this.emit({ kind: 'wait', event: work.event, stream: selection.stream.stream, implicit: true }, selection);
   }
 
   hostAccess(name: string, tensor: TensorV, write: boolean): void {

@@ -1,7 +1,6 @@
 /** What reading and writing tensors means for host and device: launches, host accesses, the waits that they imply. */
 import { DeviceClass, type TensorV } from '../values.ts';
 import type { Machine, Selection } from './machine.ts';
-import { workMethod } from './collectives.ts';
 
 export function isHost(tensor: TensorV): boolean {
   return tensor.storage.memory !== 'device';
@@ -25,10 +24,7 @@ export function hostRead(m: Machine, tensor: TensorV, name: string): void {
 
 /** A functional collective's result waits at its first use. */
 export function settlePending(m: Machine, tensor: TensorV): void {
-  const work = tensor.pending;
-  if (!work) return;
-  tensor.pending = undefined;
-  workMethod(m, work, 'wait', [], new Map());
+  m.waitForPending(tensor, m.current());
 }
 
 /** Runs an operator: host or device by its operands; gives its new tensor, where it makes one. */

@@ -4,6 +4,8 @@
  * torch 2.13.0, schemas 7aa54468c4e0d94b
  */
 
+export const torchVersion = '2.13.0';
+
 /** Read their tensors and make one new one. */
 export const computes = `
 _convert_weight_to_int4pack _grouped_mm _int_mm _log_softmax _scaled_grouped_mm _scaled_grouped_mm_v2 _scaled_mm

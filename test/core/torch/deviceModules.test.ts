@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import {
+  asksForOther,
   choosesDevice,
   deviceFunction,
   givesDeviceFunctions,
@@ -32,4 +33,11 @@ it('events of threads and processes are no device events', () => {
   expect(namedLikeDevice('self.device_handle')).toBe(true);
   expect(namedLikeDevice('context')).toBe(false);
   expect(namedLikeDevice('multiprocessing')).toBe(false);
+});
+
+it('whether there is another device than CUDA', () => {
+  for (const path of ['torch.xpu.is_available', 'torch.backends.mps.is_available', 'torch_npu.npu.is_available'])
+    expect(asksForOther(path)).toBe(true);
+  for (const path of ['torch.cuda.is_available', 'torch.accelerator.is_available', 'torch.xpu.synchronize'])
+    expect(asksForOther(path)).toBe(false);
 });
