@@ -15,7 +15,7 @@ import { lifetimeFixes } from './lifetime.ts';
 import { needsOf, orderFixes } from './order.ts';
 import { insteadOfLate, lateFixes, rerecordedFixes } from './records.ts';
 import type { Candidate } from './spot.ts';
-import { laterRecord, removal, reversedFixes, unrecordedFixes } from './waits.ts';
+import { behindLoop, keepOnDevice, laterRecord, removal, reversedFixes, unrecordedFixes } from './waits.ts';
 
 /** More than this is guessing: each candidate costs an analysis. */
 const mostCandidates = 14;
@@ -63,7 +63,7 @@ function candidates(
     case 'capture-external-event':
       return borderFixes(path, hazard);
     case 'capture-illegal-sync':
-      return removal(path, hazard.sync, 'synchronization');
+      return [...keepOnDevice(path, hazard.sync), ...removal(path, hazard.sync, 'synchronization')];
     case 'capture-record-stream':
       return removal(path, hazard.call, 'call of record_stream');
     case 'redundant-sync':
@@ -71,7 +71,7 @@ function candidates(
     case 'unused-event':
       return removal(path, hazard.record, 'record');
     case 'serialized-streams':
-      return hazard.how === 'stream' ? removal(path, hazard.wait, 'wait') : [];
+      return hazard.how === 'stream' ? removal(path, hazard.wait, 'wait') : behindLoop(path, hazard.wait);
     case 'external-stream-zero':
       return defaultStreamFixes(path, place);
     case 'rerecorded':

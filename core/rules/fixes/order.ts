@@ -34,7 +34,7 @@ export interface Need {
   readonly consumer: StreamId;
 }
 
-export function needOf({ hazard }: Instance): Need | undefined {
+export function needOf({ hazard }: Pick<Instance, 'hazard'>): Need | undefined {
   if (hazard.kind === 'order')
     return {
       first: hazard.first,

@@ -5,7 +5,7 @@
  */
 import type { Activation, LoweredPath } from '../../lower/lowered.ts';
 import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
-import type { FunctionDef, Module, Statement } from '../../python/ast.ts';
+import type { ClassDef, FunctionDef, Module, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
 import { isBefore } from '../rule.ts';
 import { type NamedTarget, namesOf, sameTarget } from '../source-names.ts';
@@ -155,21 +155,36 @@ function namesElsewhere(spot: Spot, target: NamedTarget): string[] {
       const self = other.function && selfOf(other.function);
       if (other.function && root === self && binding.expression.startsWith(`${self}.`)) {
         const rest = binding.expression.slice(root.length);
-        const sameClass = own && other.module === spot.module && classAround(other.module, other.function) === ownClass;
+        const otherClass = classAround(other.module, other.function);
+        const sameClass = own && other.module === spot.module && otherClass === ownClass;
         if (sameClass && ownClass) found.push(own + rest);
-        else for (const object of objectsIn(spot)) found.push(object + rest);
+        else
+          for (const object of objectsIn(spot))
+            if (object !== own || areRelated(ownClass, otherClass)) found.push(object + rest);
       } else if (other.module === spot.module && !isLocal(other.function, root)) found.push(binding.expression);
     }
   }
   return found;
 }
 
-/** Names of this frame that have attributes: what may be the object whose attribute is meant. */
+/** Whether one class may be a base of the other, so that `self` is one object in both. */
+function areRelated(a: ClassDef | undefined, b: ClassDef | undefined): boolean {
+  const extend = (one: ClassDef | undefined, other: ClassDef | undefined) =>
+    one?.bases.some(
+      (base) => (base.kind === 'Name' ? base.id : base.kind === 'Attribute' ? base.name : '') === other?.name,
+    );
+  return Boolean(a && b && (extend(a, b) || extend(b, a)));
+}
+
+/** What this frame names and has attributes of, the inner objects first: it may be the object whose attribute is meant. */
 function objectsIn(spot: Spot): string[] {
   const objects = new Set<string>();
   for (const { expression } of spot.activation.bindings) {
-    const root = rootName(expression);
-    if (root !== undefined && expression[root.length] === '.') objects.add(root);
+    const path = /^[\p{L}_][\p{L}\p{N}_]*(?:\.[\p{L}_][\p{L}\p{N}_]*)+/u.exec(expression)?.[0];
+    for (let object = path; object?.includes('.'); ) {
+      object = object.slice(0, object.lastIndexOf('.'));
+      objects.add(object);
+    }
   }
   for (const { block } of spot.links)
     for (const statement of block)
@@ -177,7 +192,7 @@ function objectsIn(spot: Spot): string[] {
         const { callee } = statement.value;
         if (callee.kind === 'Name' && /^_*[A-Z]/.test(callee.id)) objects.add(statement.targets[0].id);
       }
-  return [...objects].slice(0, 3);
+  return [...objects].slice(0, 4);
 }
 
 export function rootName(expression: string): string | undefined {

@@ -86,10 +86,12 @@ function attempt(report: Report, edits: readonly OffsetEdit[], bench: Workbench)
   return { files: fixed, reports, added: present.filter(({ key }) => !expected.has(key)).map(({ r }) => r) };
 }
 
+/** The fix of what a fix has added, and so on: an order that makes another needless, whose event then serves nobody. */
 function followUp(
   report: Report,
   tried: Attempt,
   bench: Workbench,
+  depth = 0,
 ): { files: readonly TextFile[]; title: string } | undefined {
   const [added] = tried.added;
   if (!added || tried.added.length > 1 || added.code === report.code) return undefined;
@@ -99,10 +101,21 @@ function followUp(
     if (!takesEffect(tried.files, files, entries)) continue;
     const expected = new Set(base.map((r) => lineKey(r, bench.files, files)));
     expected.delete(lineKey(report, bench.files, files));
-    if (reports.every((r) => expected.has(lineKeyIn(r, files)))) return { files, title: candidate.title };
+    const more = reports.filter((r) => !expected.has(lineKeyIn(r, files)));
+    if (!more.length) return { files, title: candidate.title };
+    const gone = lineKey(added, tried.files, files);
+    if (depth >= mostFollowUps || more.some((r) => lineKeyIn(r, files) === gone)) continue;
+    const rest = followUp(report, { files, reports, added: more }, bench, depth + 1);
+    if (rest)
+      return {
+        files: rest.files,
+        title: `${candidate.title}; ${rest.title.charAt(0).toLowerCase()}${rest.title.slice(1)}`,
+      };
   }
   return undefined;
 }
+
+const mostFollowUps = 1;
 
 const ordering = /\.(wait_stream|wait_event|wait|record|record_event|record_stream|synchronize)\(/;
 

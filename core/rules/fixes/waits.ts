@@ -2,18 +2,19 @@
  * Fixes on waits and records that exist: swapped, moved to where they cover the work, removed, and the record that an
  * event lacks.
  */
-import type { Hazard, ReversedWait, UnrecordedWait } from '../../hazards/hazard.ts';
+import type { Hazard, HostHazard, ReversedWait, UnrecordedWait } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import type { EventId, SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import type { Call, Expression, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
 import { type OffsetEdit, remove } from './edits.ts';
-import { needOf, type Need } from './order.ts';
+import { type Need, needOf, orderFixes } from './order.ts';
 import {
   type Candidate,
   currentStream,
   expressionsAt,
   holder,
+  moved,
   outside,
   outwards,
   put,
@@ -29,8 +30,38 @@ import {
 /** The whole statement of a useless call goes. */
 export function removal(path: LoweredPath, at: StepIndex, what: string): Candidate[] {
   const spot = innermost(path, at, 'before');
-  if (!spot || !callOf(holder(spot))) return [];
+  if (!spot || !(callOf(holder(spot)) || isUnread(spot))) return [];
   return [{ title: `Remove the ${what}`, edits: [remove(spot.module, spot.links.at(-1)!)] }];
+}
+
+/** Whether the statement only gives its call's result a name that nothing else mentions. */
+function isUnread(spot: Spot): boolean {
+  const statement = holder(spot);
+  if (statement.kind !== 'Assign' || statement.value.kind !== 'Call' || statement.targets.length !== 1) return false;
+  const [target] = statement.targets;
+  if (target?.kind !== 'Name' || spot.root.kind !== 'FunctionDef') return false;
+  const { text } = spot.module;
+  const mentions = text.slice(spot.root.start, spot.root.end).match(new RegExp(`\\b${target.id}\\b`, 'gu'));
+  return mentions?.length === 1;
+}
+
+/** A host wait in each turn of a loop becomes one behind the loop. */
+export function behindLoop(path: LoweredPath, at: StepIndex): Candidate[] {
+  const from = innermost(path, at, 'after');
+  if (!from || !callOf(holder(from))) return [];
+  const loop = from.links.findLastIndex(({ parent }) => parent?.kind === 'For' || parent?.kind === 'While');
+  if (loop < 1) return [];
+  return [{ title: 'Wait once, behind the loop', edits: moved(from, { ...from, links: from.links.slice(0, loop) }) }];
+}
+
+/** The value of a tensor that the host asks for stays on the device. */
+export function keepOnDevice(path: LoweredPath, at: StepIndex): Candidate[] {
+  const frame = originOf(path.program, at)?.frames.at(-1);
+  const module = frame && path.activations[frame.activation]?.module;
+  const asked = module && /\s*\.item\(\s*\)$/.exec(module.text.slice(frame.start, frame.end))?.[0];
+  if (!frame || !asked) return [];
+  const edit = { file: frame.file, start: frame.end - asked.length, end: frame.end, newText: '' };
+  return [{ title: 'Keep the value on the device (no `item()`)', edits: [edit] }];
 }
 
 export function reversedFixes(path: LoweredPath, hazard: ReversedWait, place: SourceFrame): Candidate[] {
@@ -40,7 +71,15 @@ export function reversedFixes(path: LoweredPath, hazard: ReversedWait, place: So
   const fixes = hazard.how === 'swapped' ? swaps(path, hazard) : [];
   const [first, second] = hazard.settles[0] ?? [];
   if (first === undefined || second === undefined) return fixes;
-  return [...fixes, ...moves(path, hazard, first, second)];
+  return [...fixes, ...moves(path, hazard, first, second), ...ordered(path, first, second)];
+}
+
+/** The order that the wait should have made, where the wait itself can be neither swapped nor moved. */
+function ordered(path: LoweredPath, first: StepIndex, second: StepIndex): Candidate[] {
+  const [work, use] = [path.program.steps[first], path.program.steps[second]];
+  const frames = originOf(path.program, second)?.frames ?? [];
+  if (work?.kind !== 'launch' || (use?.kind !== 'launch' && use?.kind !== 'escape')) return [];
+  return orderFixes(path, [{ first, producer: work.stream, second, consumer: use.stream }], [...frames].reverse());
 }
 
 /** `a.wait_stream(b)` becomes `b.wait_stream(a)`; of an event pair both calls change their stream. */
@@ -68,7 +107,7 @@ function swaps(path: LoweredPath, hazard: ReversedWait): Candidate[] {
     ];
   }
   const record = innermost(path, hazard.record, 'before');
-  const recording = record && callOf(holder(record));
+  const recording = record && recordingCall(holder(record));
   if (!record || record.module !== wait.module || recording?.callee.kind !== 'Attribute') return [];
   const waiting = streamOperand(call, 'wait_event', 'wait');
   const recorded = streamOperand(recording, 'record_event', 'record');
@@ -120,25 +159,23 @@ function streamOperand(call: Call, onStream: string, onEvent: string): Expressio
 function moves(path: LoweredPath, hazard: ReversedWait, first: StepIndex, second: StepIndex): Candidate[] {
   const wait = innermost(path, hazard.wait, 'before');
   if (!wait || !callOf(holder(wait))) return [];
-  const line = sourceOf(wait);
   const record = innermost(path, hazard.record, 'before');
   const pair = record && holder(record) !== holder(wait) && isMovable(holder(record)) ? record : undefined;
   const fixes: Candidate[] = [];
   for (const target of spotsOf(path, second, 'before')) {
     if (target.activation !== wait.activation || holder(target) === holder(wait)) continue;
-    const moved = [remove(wait.module, wait.links.at(-1)!), put(target, [line])];
-    if (!pair) fixes.push({ title: 'Move the wait behind the work that it should cover', edits: moved });
+    if (!pair) fixes.push({ title: 'Move the wait behind the work that it should cover', edits: moved(wait, target) });
   }
   if (pair)
     for (const target of spotsOf(path, first, 'after')) {
       if (target.activation !== pair.activation || holder(target) === holder(pair)) continue;
-      const moved = [remove(pair.module, pair.links.at(-1)!), put(target, [sourceOf(pair)])];
-      fixes.push({ title: 'Record the event after the work that it should cover', edits: moved });
-      for (const later of spotsOf(path, second, 'before'))
-        if (later.activation === wait.activation && holder(later) !== holder(wait))
+      const later = moved(pair, target);
+      fixes.push({ title: 'Record the event after the work that it should cover', edits: later });
+      for (const use of spotsOf(path, second, 'before'))
+        if (use.activation === wait.activation && holder(use) !== holder(wait))
           fixes.push({
             title: 'Move the record and the wait behind the work that they should cover',
-            edits: [...moved, remove(wait.module, wait.links.at(-1)!), put(later, [line])],
+            edits: [...later, ...moved(wait, use)],
           });
     }
   return fixes;
@@ -160,7 +197,7 @@ export function laterRecord(path: LoweredPath, need: Need, nearest: readonly Ste
       if (target.activation === record.activation && holder(target) !== holder(record))
         fixes.push({
           title: 'Record the event after the work that it should cover',
-          edits: [remove(record.module, record.links.at(-1)!), put(target, [sourceOf(record)])],
+          edits: moved(record, target),
         });
   }
   return fixes;
@@ -180,10 +217,10 @@ export function unrecordedFixes(path: LoweredPath, hazard: UnrecordedWait, all: 
     for (let spot: Spot | undefined = record; spot; spot = outside(spot))
       fixes.push({
         title: 'Move the wait behind the record',
-        edits: [remove(wait.module, wait.links.at(-1)!), put(spot, [sourceOf(wait)])],
+        edits: moved(wait, spot),
       });
   for (const other of all) {
-    const need = needOf({ hazard: other } as Parameters<typeof needOf>[0]);
+    const need = other.kind === 'host' && waiting === undefined ? hostNeed(other) : needOf({ hazard: other });
     if (!need || need.first > hazard.wait || need.second < hazard.wait) continue;
     if (waiting !== undefined && need.consumer !== waiting) continue;
     for (const spot of spotsOf(path, need.first, 'after')) {
@@ -197,6 +234,11 @@ export function unrecordedFixes(path: LoweredPath, hazard: UnrecordedWait, all: 
     }
   }
   return fixes;
+}
+
+/** The host takes the consumer's place. */
+function hostNeed({ first, firstStream, second }: HostHazard): Need {
+  return { first, producer: firstStream, second, consumer: firstStream };
 }
 
 function latestRecord(path: LoweredPath, event: EventId, before: StepIndex): StepIndex | undefined {
@@ -226,13 +268,13 @@ function callOf(statement: Statement): Call | undefined {
   return statement.kind === 'ExpressionStatement' && statement.value.kind === 'Call' ? statement.value : undefined;
 }
 
+/** The call of `stream.record_event()`, with or without a name for the event. */
+function recordingCall(statement: Statement): Call | undefined {
+  return statement.kind === 'Assign' && statement.value.kind === 'Call' ? statement.value : callOf(statement);
+}
+
 /** Also `ready = stream.record_event()`. */
 function isMovable(statement: Statement): boolean {
   if (statement.kind === 'Assign') return statement.value.kind === 'Call' && statement.targets.length === 1;
   return callOf(statement) !== undefined;
-}
-
-function sourceOf(spot: Spot): string {
-  const statement = holder(spot);
-  return spot.module.text.slice(statement.start, statement.end);
 }
