@@ -9,7 +9,7 @@ def captured(host):
               # | graph is being captured: captured work does not run, and CUDA breaks the capture off
         y = x / scale
     return graph
-#- good
+#- fixed
 def captured(host):
     x = host.cuda()
     graph = torch.cuda.CUDAGraph()

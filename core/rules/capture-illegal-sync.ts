@@ -35,7 +35,8 @@
  *
  * ## Fix safety
  *
- * A `synchronize()` that stands alone is removed. Where a value is read, the program has to say what comes instead.
+ * A `synchronize()` that stands alone is removed. A value read by `item()` stays a tensor on the device, where nothing that
+ * follows needs it on the host. Where the program branches on it, it has to say what comes instead.
  *
  * ## When not to fix it
  *

@@ -36,7 +36,9 @@
  * ## Fix safety
  *
  * The inserted event pair or `wait_stream` only adds order, and only on the GPU: the host goes on. It is offered where
- * both streams can be named, and where a second analysis finds nothing new.
+ * both streams can be named, and where a second analysis finds nothing new. Where a wait is there and is for the wrong
+ * stream (`current_stream()` asked inside of the side stream's `with`, `default_stream()` or a stored stream where the work
+ * is on another), that wait is mended instead.
  *
  * ## When not to fix it
  *

@@ -129,3 +129,29 @@ def doubled(host):
         total = y.sum().item()
     torch.cuda.current_stream().wait_stream(side)
     print(y, total)
+
+#- case: an event within one stream, which then serves nobody
+def summed(n):
+    here = torch.cuda.current_stream()
+    lane = torch.cuda.Stream()
+    x = torch.randn(n, device="cuda")
+    lane.wait_stream(here)
+    with torch.cuda.stream(lane):
+        y = x.tanh()
+        between = lane.record_event()
+        lane.wait_event(between)
+      # ^ redundant-sync: `lane` waits for its own work here
+        z = y.sum()
+    here.wait_stream(lane)
+    print(z.item())
+#- fixed
+def summed(n):
+    here = torch.cuda.current_stream()
+    lane = torch.cuda.Stream()
+    x = torch.randn(n, device="cuda")
+    lane.wait_stream(here)
+    with torch.cuda.stream(lane):
+        y = x.tanh()
+        z = y.sum()
+    here.wait_stream(lane)
+    print(z.item())

@@ -38,7 +38,8 @@
  *
  * ## Fix safety
  *
- * The statement is removed where the analysis finds nothing new without it.
+ * The statement is removed where the analysis finds nothing new without it, with the record of an event that serves nobody
+ * then. A wait that asks for `current_stream()` inside of the side stream's own `with` moves out of it first.
  *
  * ## When not to fix it
  *

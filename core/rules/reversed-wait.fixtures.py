@@ -122,3 +122,27 @@ def smooth(n):
         current.wait_stream(side)
         state.mul_(0.9)
     return state
+
+#- case: the event has its name from the record
+def mean_of(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+    ready = compute.record_event()
+    copy.wait_event(ready)
+  # ^ reversed-wait
+    with torch.cuda.stream(compute):
+        y = x.mean()
+    torch.cuda.synchronize()
+    return y.item()
+#- fixed
+def mean_of(host):
+    copy, compute = torch.cuda.Stream(), torch.cuda.Stream()
+    with torch.cuda.stream(copy):
+        x = host.cuda(non_blocking=True)
+    ready = copy.record_event()
+    compute.wait_event(ready)
+    with torch.cuda.stream(compute):
+        y = x.mean()
+    torch.cuda.synchronize()
+    return y.item()

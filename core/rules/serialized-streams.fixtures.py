@@ -11,7 +11,7 @@ def products(hosts):
       # ^ serialized-streams: The host waits here in each turn, before it issues work to another stream that does not
       # | depend on this: the streams cannot overlap
     print([x.sum().item() for x in found])
-#- good
+#- fixed
 def products(hosts):
     lanes = [torch.cuda.Stream() for _ in range(2)]
     blocks = [torch.ones(64, 64, device="cuda") for _ in range(4)]

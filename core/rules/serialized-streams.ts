@@ -42,8 +42,8 @@
  *
  * ## Fix safety
  *
- * A wait between two streams is removed where the analysis finds nothing new without it. A host wait in a loop usually
- * has to move behind the loop, which is left to the program.
+ * A wait between two streams is removed, and a host wait in a loop moves behind the loop, where the analysis then finds
+ * nothing new.
  *
  * ## When not to fix it
  *
