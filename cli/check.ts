@@ -19,7 +19,7 @@ import { sarif } from './formats/sarif.ts';
 import { text } from './formats/text.ts';
 import { relevantFiles } from './relevant-files.ts';
 import { readSourceFiles, readStandardInput } from './source-files.ts';
-import { SyntaxProblems } from './syntax-problems.ts';
+import { watchSyntax } from './syntax-problems.ts';
 import { writeKeepingBytes } from './write.ts';
 
 const render: Readonly<Record<Format, (report: CheckReport) => string>> = { text, json, github, sarif };
@@ -37,9 +37,9 @@ export async function check(args: readonly string[]): Promise<number> {
   });
   const read = await readFiles(options, projects);
   const files = relevantFiles(read.files);
-  const parser = new SyntaxProblems(await loadParser());
+  const syntax = watchSyntax(await loadParser());
   const checker = createProjectChecker(
-    () => createSourceChecker(parser),
+    () => createSourceChecker(syntax.parser),
     (file) => projects.settingsOf(file),
   );
   const done = options.mode === 'check' ? checked(checker, files, options) : fixed(checker, files, options);
@@ -56,7 +56,7 @@ export async function check(args: readonly string[]): Promise<number> {
   // Whoever pipes a text through wants it back, whatever happened to it.
   if (options.mode === 'fix' && !options.paths) process.stdout.write(done.files[0]?.text ?? read.files[0]?.text ?? '');
 
-  problems.push(...projects.problems, ...parser.problems, ...done.result.problems);
+  problems.push(...projects.problems, ...syntax.problems(), ...done.result.problems);
   const { findings } = done.result;
   if (options.writeBaseline) return writeBaseline(options.writeBaseline, done, problems);
   if (options.mode !== 'diff')

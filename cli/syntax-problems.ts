@@ -4,31 +4,34 @@ import type { Module } from '../core/python/ast.ts';
 import type { PythonParser } from '../core/python/parse.ts';
 import type { Problem } from '../core/rules/finding.ts';
 
-export class SyntaxProblems implements PythonParser {
-  readonly #parser: PythonParser;
+export interface WatchedParser {
+  readonly parser: PythonParser;
+  problems(): Problem[];
+}
+
+export function watchSyntax(parser: PythonParser): WatchedParser {
   /** By file, as it was parsed last. */
-  readonly #broken = new Map<string, Module>();
+  const broken = new Map<string, Module>();
+  return {
+    parser: {
+      ...parser,
+      parse(file, text) {
+        const module = parser.parse(file, text);
+        if (module.errors.length) broken.set(file, module);
+        else broken.delete(file);
+        return module;
+      },
+    },
+    problems: () => [...broken.values()].map(problem),
+  };
+}
 
-  constructor(parser: PythonParser) {
-    this.#parser = parser;
-  }
-
-  parse(file: string, text: string): Module {
-    const module = this.#parser.parse(file, text);
-    if (module.errors.length) this.#broken.set(file, module);
-    else this.#broken.delete(file);
-    return module;
-  }
-
-  get problems(): Problem[] {
-    return [...this.#broken.values()].map((module) => {
-      const { line } = new LineMap(module.text).position(Math.min(...module.errors.map(({ start }) => start)));
-      const { file } = module;
-      if (isMostlyBroken(module)) return { file, line, message: 'could not be analysed: this is not Python' };
-      // The grammar lacks a few rare forms, so that it is no fault of the file for sure.
-      return { file, line, message: 'does not parse here; what stands around it was not analysed', note: true };
-    });
-  }
+function problem(module: Module): Problem {
+  const { file, text, errors } = module;
+  const { line } = new LineMap(text).position(Math.min(...errors.map(({ start }) => start)));
+  if (isMostlyBroken(module)) return { file, line, message: 'could not be analysed: this is not Python' };
+  // The grammar lacks a few rare forms, so that it is no fault of the file for sure.
+  return { file, line, message: 'does not parse here; what stands around it was not analysed', note: true };
 }
 
 function isMostlyBroken({ errors, text }: Module): boolean {

@@ -12,6 +12,7 @@ import {
 } from 'vscode-languageserver/node';
 import { createConnection, ProposedFeatures } from 'vscode-languageserver/node';
 import type { CheckResult, SourceChecker, SourceFile } from '../../core/checkSource.ts';
+import type { PythonParser } from '../../core/python/parse.ts';
 import type { Finding, Fix } from '../../core/rules/finding.ts';
 import { startServer } from '../../server/start.ts';
 import { fullCapabilities, type Published } from './client.ts';
@@ -73,6 +74,8 @@ afterEach(() => {
   for (const client of open.splice(0)) client.dispose();
 });
 
+const neverAsked = new Proxy({} as PythonParser, { get: () => () => expect.unreachable() });
+
 interface Options {
   readonly settings?: Record<string, unknown>;
   readonly capabilities?: object;
@@ -86,7 +89,7 @@ async function start(options: Options = {}): Promise<Running> {
   const fake = new Fake();
   startServer(
     createConnection(ProposedFeatures.all, new StreamMessageReader(up), new StreamMessageWriter(down)),
-    async () => ({ createChecker: () => fake, parser: { parse: () => expect.unreachable() } }),
+    async () => ({ createChecker: () => fake, parser: neverAsked }),
   );
   const client = createMessageConnection(new StreamMessageReader(down), new StreamMessageWriter(up));
   const published: Published[] = [];
