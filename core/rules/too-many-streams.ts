@@ -56,7 +56,7 @@ export const tooManyStreams: Rule = {
     return {
       message:
         `${hazard.count} streams are made here, but PyTorch has a pool of 32 per priority: from the 33rd on they are the ` +
-        'same ones again',
+        'same ones again. The 33rd is the 1st, and a wait that is missing between the two does not show',
       at: 0,
       origin: hazard.origin,
       frame: 'statement',
