@@ -1183,3 +1183,48 @@ def run(host):
     for _ in range(3):
         uploader.upload(host)
         print(uploader.use().item())
+
+#- case: a closure that a method returns, with a stream that the class gets later
+class Store:
+    copier = None
+
+    @classmethod
+    def setup(cls):
+        cls.copier = torch.cuda.Stream()
+
+    @classmethod
+    def stasher(cls, tensors):
+        kept = []
+
+        def stash():
+            with torch.cuda.stream(cls.copier):
+                for t in tensors:
+                    host = torch.empty(t.shape, pin_memory=True)
+                    host.copy_(t, non_blocking=True)
+                  # ^ missing-wait: `t` is read on `
+                    t.record_stream(cls.copier)
+                    kept.append(host)
+
+        return stash
+#- good
+class Store:
+    copier = None
+
+    @classmethod
+    def setup(cls):
+        cls.copier = torch.cuda.Stream()
+
+    @classmethod
+    def stasher(cls, tensors):
+        kept = []
+
+        def stash():
+            cls.copier.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(cls.copier):
+                for t in tensors:
+                    host = torch.empty(t.shape, pin_memory=True)
+                    host.copy_(t, non_blocking=True)
+                    t.record_stream(cls.copier)
+                    kept.append(host)
+
+        return stash

@@ -66,6 +66,7 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     const found = lookup(value, name);
     if (found instanceof StaticMethodV) return found.target;
     if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(value, found.target as FunctionV));
+    if (found === null && isSetLater(value, name)) return setLater(m, value, name);
     if (found !== undefined) return found;
     if (name === '__name__' || name === '__qualname__') return value.name;
     return m.deriveUnknown(`a:${value.id}:${name}`, name);
@@ -107,6 +108,23 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
   }
   if (value === null || typeof value !== 'object') return m.temp(new BuiltinMethodV(value, name));
   return m.temp(new BuiltinMethodV(value, name));
+}
+
+/** Whether a method sets what the body of the class leaves at None: another call may have done so. */
+function isSetLater(cls: ClassV, name: string): boolean {
+  const text = cls.module?.syntax.text;
+  return text !== undefined && new RegExp(`\\b(?:cls|${cls.name})\\.${name}\\s*(?::[^=\\n]+)?=[^=]`).test(text);
+}
+
+function setLater(m: Machine, cls: ClassV, name: string): Unknown {
+  const key = `later:${cls.id}:${name}`;
+  let value = m.derived.get(key);
+  if (!value) {
+    value = new Unknown(`${cls.name}.${name}`, 'attribute');
+    value.hint = null;
+    m.derived.set(key, value);
+  }
+  return value;
 }
 
 export function plainUnknown(m: Machine, key: string, name: string): Unknown {

@@ -2,6 +2,7 @@
 import {
   DictV,
   EventV,
+  FunctionV,
   InstanceV,
   isObj,
   ListV,
@@ -70,9 +71,16 @@ export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' |
   }
 }
 
+/** Functions that were made by what ran: whoever gets them calls them. */
+function closuresIn(value: Value): FunctionV[] {
+  if (value instanceof FunctionV) return value.closure.kind === 'module' ? [] : [value];
+  return value instanceof TupleV ? value.items.flatMap(closuresIn) : [];
+}
+
 /** The entry's own result goes to a caller that nobody knows. */
 export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): void {
   m.loseEvents(value);
+  for (const fn of closuresIn(value)) if (m.concerned(fn)) m.hooks.push({ caller: 'somebody', fn });
   if (carriesOrder(value)) {
     // It is theirs to wait before they let go of it.
     for (const storage of storagesIn(value)) storage.kept = true;

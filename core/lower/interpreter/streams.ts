@@ -12,7 +12,8 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (!value.stream) {
     const foreign = value.origin === 'result' || value.origin === 'external';
     value.stream = m.newStream(value.name, m.device, foreign);
-    if (!foreign) m.readyBefore(value.stream);
+    // A stream that an object keeps is not the one that its caller's tensors were made on.
+    if (!foreign && value.origin !== 'attribute') m.readyBefore(value.stream);
     if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
   }
   return value.stream;
