@@ -1228,3 +1228,39 @@ class Store:
                     kept.append(host)
 
         return stash
+
+#- case: a gradient is what the backward pass has just made
+class Reducer:
+    def __init__(self, buffer):
+        self.buffer = buffer
+        self.side = torch.cuda.Stream()
+
+    def add(self, param):
+        with torch.cuda.stream(self.side):
+            place = self.buffer.narrow(0, 0, param.grad.numel())
+            place.copy_(param.grad.view(-1), non_blocking=True)
+          # ^ missing-wait: `param.grad` is read on `self.side` by `copy_` before the caller's earlier work
+            param.grad.record_stream(self.side)
+#- good
+class Reducer:
+    def __init__(self, buffer):
+        self.buffer = buffer
+        self.side = torch.cuda.Stream()
+
+    def add(self, param):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            place = self.buffer.narrow(0, 0, param.grad.numel())
+            place.copy_(param.grad.view(-1), non_blocking=True)
+            param.grad.record_stream(self.side)
+
+#- case: a stream that is not the current one is another stream
+def look_up(request, table, arriving):
+    here = torch.cuda.current_stream()
+    with torch.cuda.stream(arriving):
+        rows = request.wait()
+        ready = arriving.record_event() if arriving != here else None
+    if ready is not None:
+        here.wait_event(ready)
+    rows.record_stream(here)
+    table.prefetch(rows)

@@ -192,7 +192,9 @@ function unknownAttribute(m: Machine, owner: Unknown, name: string): Value {
     owner.attributes.set(name, device);
     return device;
   }
-  const value = new Unknown(owner.name ? `${owner.name}.${name}` : name, partOrigin(owner.origin));
+  // A gradient is what the backward pass before has just made.
+  const origin = name === 'grad' && owner.origin !== 'result' ? 'parameter' : partOrigin(owner.origin);
+  const value = new Unknown(owner.name ? `${owner.name}.${name}` : name, origin);
   value.receiver = owner;
   value.madeBy = owner.madeBy;
   value.loader = loaderLike(name) || owner.loader;

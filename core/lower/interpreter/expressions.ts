@@ -407,8 +407,8 @@ function compare(m: Machine, node: Compare): Value {
 }
 
 export function compareValues(m: Machine, operator: string, left_: Value, right_: Value, node: Node): Value {
-  const left = resolved(m, left_);
-  const right = resolved(m, right_);
+  const left = asStream(resolved(m, left_));
+  const right = asStream(resolved(m, right_));
   if (operator === 'in' || operator === 'not in') {
     const found = contains(m, left, right, node);
     if (found !== undefined) return operator === 'in' ? found : !found;
@@ -448,6 +448,11 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
   derived.plain = true;
   derived.comparison = comparisonOf(operator, left, right);
   return derived;
+}
+
+/** What turned out to be a stream is one of its own from then on. */
+function asStream(value: Value): Value {
+  return value instanceof Unknown && value.stream ? value.stream : value;
 }
 
 /** `device.type == 'cuda'`: the case that this analysis is about. */

@@ -49,6 +49,23 @@ function carriesOrder(value: Value, depth = 0): boolean {
   return false;
 }
 
+/** An event that was recorded here stands in a registry of the module: who uses the tensors can wait for it. */
+function leavesOrder(m: Machine): boolean {
+  for (const module of m.modules.values())
+    for (const value of module.scope.vars.values()) {
+      const items =
+        value instanceof DictV
+          ? [...value.entries.values()].map((entry) => entry.value)
+          : value instanceof ListV
+            ? value.items
+            : [];
+      for (const item of items)
+        for (const part of item instanceof TupleV ? item.items : [item])
+          if (part instanceof EventV && m.recordedEvents.has(part.event)) return true;
+    }
+  return false;
+}
+
 /** Inside a Function's backward the missing order is reported where it shows. */
 function isBackward(frame: Frame): boolean {
   const { fn } = frame;
@@ -81,7 +98,7 @@ function closuresIn(value: Value): FunctionV[] {
 export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): void {
   m.loseEvents(value);
   for (const fn of closuresIn(value)) if (m.concerned(fn)) m.hooks.push({ caller: 'somebody', fn });
-  if (carriesOrder(value)) {
+  if (carriesOrder(value) || leavesOrder(m)) {
     // It is theirs to wait before they let go of it.
     for (const storage of storagesIn(value)) storage.kept = true;
     return;
