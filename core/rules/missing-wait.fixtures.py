@@ -1264,3 +1264,18 @@ def look_up(request, table, arriving):
         here.wait_event(ready)
     rows.record_stream(here)
     table.prefetch(rows)
+
+#- case: another function of the module lets the stream wait first
+copier = None
+
+def setup():
+    global copier
+    copier = torch.cuda.Stream()
+
+def begin():
+    copier.wait_stream(torch.cuda.current_stream())
+
+def move(x, place):
+    with torch.cuda.stream(copier):
+        place.copy_(x, non_blocking=True)
+        x.record_stream(copier)

@@ -12,11 +12,22 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (!value.stream) {
     const foreign = value.origin === 'result' || value.origin === 'external';
     value.stream = m.newStream(value.name, m.device, foreign);
-    // A stream that an object keeps is not the one that its caller's tensors were made on.
-    if (!foreign && value.origin !== 'attribute') m.readyBefore(value.stream);
+    // A stream that an object keeps is not the one that its caller's tensors were made on, unless others see to that.
+    if (!foreign && (value.origin !== 'attribute' || waitsElsewhere(m, value.name))) m.readyBefore(value.stream);
     if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
   }
   return value.stream;
+}
+
+/** Whether a function of the module that does not run here lets a stream of this name wait. */
+function waitsElsewhere(m: Machine, name: string): boolean {
+  const { file, text } = m.frame.module.syntax;
+  const last = /\w+$/.exec(name)?.[0];
+  if (last === undefined) return true;
+  const running = m.stack.flatMap(({ fn, module }) => (fn && module.syntax.file === file ? [fn.node] : []));
+  for (const { index } of text.matchAll(new RegExp(`\\b${last}\\.wait_(?:stream|event)\\(`, 'g')))
+    if (!running.some(({ start, end }) => start <= index && index < end)) return true;
+  return false;
 }
 
 export function eventOf(m: Machine, value_: Value | undefined): EventV | undefined {
