@@ -187,18 +187,44 @@ function textOf(files: readonly TextFile[], file: string): string {
 }
 
 function lineKeyIn(report: Report, files: readonly TextFile[]): string {
-  const { line } = new LineMap(textOf(files, report.file)).position(report.start);
+  const { line } = linesOf(textOf(files, report.file)).position(report.start);
   return `${report.code}:${line}:${report.file}`;
 }
 
 /** The same, with the line at which the report's own line stands after the edits. */
 function lineKey(report: Report, before: readonly TextFile[], after: readonly TextFile[]): string {
   const old = textOf(before, report.file);
-  const { line } = new LineMap(old).position(report.start);
+  const text = textOf(after, report.file);
+  const { line } = linesOf(old).position(report.start);
   let moved = line;
-  for (const change of differences(old, textOf(after, report.file)))
-    if (change.oldEnd <= line) moved = line + change.newEnd - change.oldEnd;
+  // Nearly all reports are in files that a fix does not touch.
+  if (old !== text)
+    for (const change of changesBetween(old, text))
+      if (change.oldEnd <= line) moved = line + change.newEnd - change.oldEnd;
   return `${report.code}:${moved}:${report.file}`;
+}
+
+/** The texts at hand are asked about once for each report: what was worked out for the last ones is kept. */
+const lineMaps = new Map<string, LineMap>();
+const kept = 8;
+
+function linesOf(text: string): LineMap {
+  let lines = lineMaps.get(text);
+  if (!lines) {
+    if (lineMaps.size >= kept) lineMaps.clear();
+    lines = new LineMap(text);
+    lineMaps.set(text, lines);
+  }
+  return lines;
+}
+
+let latest:
+  | { readonly old: string; readonly text: string; readonly changes: ReturnType<typeof differences> }
+  | undefined;
+
+function changesBetween(old: string, text: string): ReturnType<typeof differences> {
+  if (latest?.old !== old || latest.text !== text) latest = { old, text, changes: differences(old, text) };
+  return latest.changes;
 }
 
 function editsBetween(before: readonly TextFile[], after: readonly TextFile[]): FileEdit[] {
