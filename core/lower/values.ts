@@ -92,6 +92,8 @@ export class Unknown extends Obj {
   computed = false;
   /** A number, a string, a flag: never a tensor. */
   plain = false;
+  /** It is a module, by its use: all of its parameters. */
+  parameters: TensorV | undefined;
   /** The default of a parameter, tried before anything else. */
   hint: Value | undefined;
   /** Each iteration gives fresh elements (data loaders). */
@@ -135,6 +137,7 @@ export class Unknown extends Obj {
     if (this.#items) for (const value of this.#items.values()) visit(value);
     if (this.elements) for (const value of this.elements) visit(value);
     visit(this.tensor);
+    visit(this.parameters);
     visit(this.receiver);
   }
 }

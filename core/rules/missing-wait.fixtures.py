@@ -1279,3 +1279,56 @@ def move(x, place):
     with torch.cuda.stream(copier):
         place.copy_(x, non_blocking=True)
         x.record_stream(copier)
+
+#- case: a module is moved on a stream of its own
+class Shard(torch.nn.Module):
+    def __init__(self, layers, device):
+        super().__init__()
+        self.layers = layers
+        self.device = device
+        self.upload = torch.cuda.Stream(device=device)
+
+    def load(self):
+        with torch.cuda.stream(self.upload):
+            self.layers.to(self.device, non_blocking=True)
+
+    def forward(self, x):
+        return self.layers(x)
+
+class Model(torch.nn.Module):
+    def __init__(self, parts, device):
+        super().__init__()
+        self.shards = [Shard(part, device) for part in parts]
+
+    def forward(self, x):
+        for shard in self.shards:
+            shard.load()
+            x = shard(x)
+            #   ^ missing-wait: before the `to` on `self.upload` is done
+        return x
+#- good
+class Shard(torch.nn.Module):
+    def __init__(self, layers, device):
+        super().__init__()
+        self.layers = layers
+        self.device = device
+        self.upload = torch.cuda.Stream(device=device)
+
+    def load(self):
+        with torch.cuda.stream(self.upload):
+            self.layers.to(self.device, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.upload)
+
+    def forward(self, x):
+        return self.layers(x)
+
+class Model(torch.nn.Module):
+    def __init__(self, parts, device):
+        super().__init__()
+        self.shards = [Shard(part, device) for part in parts]
+
+    def forward(self, x):
+        for shard in self.shards:
+            shard.load()
+            x = shard(x)
+        return x

@@ -46,7 +46,7 @@ import { registerHook } from './hooks.ts';
 import { launchKernel } from './kernels.ts';
 import type { Machine } from './machine.ts';
 import { external } from './modules.ts';
-import { callModule, moduleMethod, nativeMethod } from './modulesOfTorch.ts';
+import { callModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
 import { eventMethod, eventOf, streamContext, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
 import { threadMethod } from './threads.ts';
@@ -95,6 +95,8 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
   }
   const name = target instanceof Unknown ? target.name : 'call';
   if (target instanceof Unknown && args.length === 0 && givesDeviceFunctions(name)) return external(anyDevice);
+  const parameters = target instanceof Unknown ? target.parameters : undefined;
+  if (parameters) m.at(node, () => m.launch('forward', m.current(), [parameters], []));
   return m.at(node, () => unknownCall(m, name, args, keywords));
 }
 
@@ -320,6 +322,8 @@ function unknownMethod(
   if (/^register_.*hook$|^add_done_callback$|^register_callback$/.test(name)) {
     return registerHook(m, self, name, args);
   }
+  if ((name === 'to' || name === 'cuda') && m.discarded === node && !self.tensor)
+    if (moveUnknownModule(m, self, name, args, keywords, node)) return self;
   if (!self.plain && (tensorOnly(name) || (name === 'to' && looksLikeTransfer(args, keywords)) || name === 'cuda')) {
     const tensor = tensorOf(m, self);
     if (tensor) return tensorMethod(m, tensor, name, args, keywords, node);

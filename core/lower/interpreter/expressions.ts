@@ -153,7 +153,10 @@ function isTracked(value: Value): boolean {
     value instanceof EventV ||
     value instanceof TensorV ||
     (value instanceof Unknown &&
-      (value.stream !== undefined || value.event !== undefined || value.tensor !== undefined))
+      (value.stream !== undefined ||
+        value.event !== undefined ||
+        value.tensor !== undefined ||
+        value.parameters !== undefined))
   );
 }
 

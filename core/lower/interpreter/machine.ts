@@ -84,6 +84,8 @@ export class Machine {
   autogradNode: Value | undefined;
   /** What the call from outside returns is used on the current stream at once, and kept by nobody. */
   usedAtOnce = false;
+  /** The call whose result nobody takes. */
+  discarded: Node | undefined;
   /** While above 0: calls of one function after the other go the same way at each of its tests. */
   sameTurns = 0;
   readonly #defaults = new Map<number, StreamV>();
@@ -701,7 +703,7 @@ export class Machine {
   }
 
   #name(value: Obj, expression: string): void {
-    const tensor = value instanceof Unknown ? value.tensor : value;
+    const tensor = value instanceof Unknown ? (value.tensor ?? value.parameters) : value;
     if (tensor instanceof TensorV) {
       const block = this.builder.blocks[tensor.storage.block]!;
       if (block.name.startsWith('?')) block.name = expression;
@@ -753,7 +755,7 @@ function targetOf(value: Value | undefined): Binding['target'] | undefined {
   if (value instanceof StreamV) return { kind: 'stream', stream: value.stream };
   if (value instanceof EventV) return { kind: 'event', event: value.event };
   if (value instanceof TensorV) return { kind: 'tensor', block: value.storage.block };
-  if (value instanceof Unknown) return targetOf(value.stream ?? value.event ?? value.tensor);
+  if (value instanceof Unknown) return targetOf(value.stream ?? value.event ?? value.tensor ?? value.parameters);
   return undefined;
 }
 

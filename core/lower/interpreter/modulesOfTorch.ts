@@ -25,7 +25,7 @@ import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
 import { flag, tensorOf } from './tensors.ts';
-import { deviceTarget } from './transfers.ts';
+import { deviceTarget, namesHost } from './transfers.ts';
 import { resolved } from './truth.ts';
 
 export function makeModule(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
@@ -153,6 +153,30 @@ function moveModule(m: Machine, self: Value, device: DeviceClass, nonBlocking: b
     }
   };
   unit(self, 0);
+}
+
+/**
+ * `module.to(…)` of which nobody takes the result: only a module moves in place. Where a stream is chosen for it, all
+ * of its parameters are written there.
+ */
+export function moveUnknownModule(
+  m: Machine,
+  self: Unknown,
+  name: string,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): boolean {
+  const nonBlocking = flag(m, keywords.get('non_blocking') ?? args[1], node);
+  const given = keywords.get('device') ?? args[0];
+  const target = given === undefined ? undefined : deviceTarget(m, given);
+  if (name === 'to' && !target) return false;
+  self.parameters ??= m.parameterTensor(`?${self.name}`, new DeviceClass(), 'long ago');
+  if (!nonBlocking || !m.explicit(target?.index ?? m.device)) return true;
+  if (name === 'cuda' || (target?.kind === 'cuda' && !namesHost(m, given))) self.parameters.storage.device.prove();
+  m.launch(name, m.current(target?.index ?? m.device), [], [self.parameters]);
+  m.bind(self.name, self, true);
+  return true;
 }
 
 /** A method of nn.Module called on a module of the program or of torch. */

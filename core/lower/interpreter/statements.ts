@@ -82,6 +82,7 @@ function execSimple(m: Machine, statement: SimpleStatement): Completion {
     case 'Assign':
     case 'AnnAssign':
     case 'Return': {
+      if (statement.kind === 'ExpressionStatement') m.discarded = statement.value;
       const completion = finish(m, statement, statement.value ? ev(m, statement.value) : null);
       frame.node = statement;
       m.settle(frame);

@@ -91,7 +91,8 @@ export function transfer(m: Machine, self: TensorV, name: string, args: readonly
   }
   if (target.kind === 'other') return operate(m, 'to', [self], [], true)!;
   // Nobody chooses a stream of a device for an asynchronous copy to the host.
-  if (nonBlocking && m.explicit(target.index ?? m.device)) target.device.prove();
+  if (nonBlocking && !self.storage.device.cuda && !namesHost(m, keywords.get('device') ?? args[0]))
+    if (m.explicit(target.index ?? m.device)) target.device.prove();
   if (isHost(self)) return upload(m, self, target, nonBlocking);
   const known = self.storage.device;
   if (known.cuda) {
@@ -105,6 +106,12 @@ export function transfer(m: Machine, self: TensorV, name: string, args: readonly
   if (known.find() === target.device.find())
     return converts || copies ? operate(m, 'to', [self], [], true)! : view(m, self);
   return upload(m, self, target, nonBlocking);
+}
+
+/** `offload_device`: where tensors of the device go. */
+export function namesHost(m: Machine, value_: Value | undefined): boolean {
+  const value = value_ === undefined ? null : resolved(m, value_);
+  return value instanceof Unknown && /offload|host|cpu/i.test(value.name);
 }
 
 function booleanIn(args: readonly Value[]): Value | undefined {
