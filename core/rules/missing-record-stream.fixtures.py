@@ -274,3 +274,34 @@ def reload(states, side):
         with torch.cuda.stream(side):
             x.copy_(host, non_blocking=True)
         yield x, side.record_event()
+
+#- case: a hook lets go of the gradient that it copies
+side = torch.cuda.Stream()
+hosts = {}
+
+def offload_gradients(parameters):
+    def offload(parameter):
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            hosts[parameter].copy_(parameter.grad, non_blocking=True)
+        parameter.grad = None
+      # ^ missing-record-stream
+
+    for parameter in parameters:
+        hosts[parameter] = torch.empty(parameter.shape, pin_memory=True)
+        parameter.register_post_accumulate_grad_hook(offload)
+#- good
+side = torch.cuda.Stream()
+hosts = {}
+
+def offload_gradients(parameters):
+    def offload(parameter):
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            hosts[parameter].copy_(parameter.grad, non_blocking=True)
+        parameter.grad.record_stream(side)
+        parameter.grad = None
+
+    for parameter in parameters:
+        hosts[parameter] = torch.empty(parameter.shape, pin_memory=True)
+        parameter.register_post_accumulate_grad_hook(offload)

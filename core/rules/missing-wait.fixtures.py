@@ -536,7 +536,7 @@ def offload_gradients(parameters):
     def offload(parameter):
         with torch.cuda.stream(side):
             hosts[parameter].copy_(parameter.grad, non_blocking=True)
-          # ^ missing-wait: `parameter.grad` is read on `side` by `copy_` before the caller's earlier work
+          # ^ missing-wait: `parameter.grad` is read on `side` by `copy_` before the `backward` on the default stream
 
     for parameter in parameters:
         hosts[parameter] = torch.empty(parameter.shape, pin_memory=True)

@@ -89,25 +89,30 @@ function argumentsFor(m: Machine, hook: Hook): Value[] {
     case 'module':
       return owner === undefined ? [] : [owner];
     case 'gradient':
-      return [gradientOf(owner)];
+      return [gradientOf(m, owner)];
     case 'parameter': {
-      if (owner instanceof TensorV) owner.grad = gradientOf(owner);
-      else if (owner instanceof Unknown) {
-        owner.attributes.set('grad', gradientOf(owner));
-        if (owner.tensor) owner.tensor.grad = owner.attributes.get('grad')!;
-      }
-      return owner === undefined ? [] : [m.temp(owner as Unknown)];
+      if (owner === undefined || !isObj(owner)) return [];
+      const gradient = gradientOf(m, owner);
+      if (owner instanceof Unknown) owner.attributes.set('grad', gradient);
+      const tensor = owner instanceof Unknown ? owner.tensor : owner;
+      if (tensor instanceof TensorV) tensor.grad = gradient;
+      // The parameter stays, and its gradient with it where the hook leaves it there: nobody else holds that.
+      m.frame.temps = m.frame.temps.filter((value) => value !== gradient);
+      m.roots.push(owner);
+      return [owner];
     }
     default:
       return [];
   }
 }
 
-/** Made just now: what the caller of the entry made. */
-function gradientOf(owner: Value | undefined): Unknown {
-  const gradient = new Unknown('grad', 'parameter');
-  if (owner instanceof TensorV) gradient.device.unite(owner.storage.device);
-  else if (owner instanceof Unknown) gradient.device.unite(owner.device);
+/** The backward pass has just made it. */
+function gradientOf(m: Machine, owner: Value | undefined): TensorV {
+  const device = new DeviceClass();
+  if (owner instanceof TensorV) device.unite(owner.storage.device);
+  else if (owner instanceof Unknown) device.unite(owner.tensor?.storage.device ?? owner.device);
+  const gradient = m.allocate('?grad', device);
+  m.launch('backward', m.current(m.deviceIndexOf(device)), [], [gradient]);
   return gradient;
 }
 
