@@ -165,7 +165,7 @@ class Checker implements SourceChecker {
   #parse(file: string, text: string): ParsedFile {
     const known = this.#parsed.get(file);
     if (known && known.text === text) return known;
-    return { text, module: lazyModule(this.#parser, file, text) };
+    return { text, module: lazyModule(this.#parser, file, text, known !== undefined) };
   }
 
   #analyse(modules: readonly Module[], memory: LoweringMemory): Analysis & { readonly problems: Problem[] } {

@@ -113,7 +113,8 @@ export class Conflicts implements PairCheck {
         this.#program.blocks[block]!.memory === 'pinned' &&
         map.cells.some(
           (cell) =>
-            busy(cell.writeActor, cell.writeStep) || cell.readActors.some((actor, r) => busy(actor, cell.readSteps[r]!)),
+            busy(cell.writeActor, cell.writeStep) ||
+            cell.readActors.some((actor, r) => busy(actor, cell.readSteps[r]!)),
         ),
     );
   }

@@ -109,7 +109,8 @@ class Examiner {
     ];
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
-    const open = this.#conflicts.suspected || this.#lifetimes.suspected || this.#usesOtherStreams() || this.#conflicts.copying();
+    const open =
+      this.#conflicts.suspected || this.#lifetimes.suspected || this.#usesOtherStreams() || this.#conflicts.copying();
     return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open };
   }
 

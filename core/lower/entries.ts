@@ -2,8 +2,7 @@
  * Where execution may start: module code, functions and methods that no known caller judges, and which of them can
  * reach anything that has to do with streams. Pure syntax.
  */
-import type { ClassDef, Expression, FunctionDef, Module, Node, Statement } from '../python/ast.ts';
-import { walk } from './names.ts';
+import type { ClassDef, FunctionDef, Module, Node, Statement } from '../python/ast.ts';
 import { codeOfNode, moduleMentionsStreams, speaksOfStreams } from './words.ts';
 
 /** What the text of a function tells, wherever it stands. */
@@ -113,14 +112,13 @@ export function functionsOf(module: Module): readonly FunctionEntry[] {
   const visit = (statements: readonly Statement[], owner: ClassDef | undefined, prefix: string): void => {
     for (const statement of statements) {
       if (statement.kind === 'FunctionDef') {
-        if (!statement.broken)
-          entries.push({
-            kind: 'function',
-            module,
-            node: statement,
-            name: prefix + statement.name,
-            ...(owner ? { owner } : {}),
-          });
+        entries.push({
+          kind: 'function',
+          module,
+          node: statement,
+          name: prefix + statement.name,
+          ...(owner ? { owner } : {}),
+        });
       } else if (statement.kind === 'ClassDef') {
         if (!owner) visit(statement.body, statement, `${prefix}${statement.name}.`);
       } else if (statement.kind === 'If') {
@@ -234,16 +232,12 @@ function streamNames(module: Module): Set<string> {
 }
 
 function holdersIn(statement: Statement, module: Module): readonly string[] {
-  const names = new Set<string>();
   if (!saysStreams(statement, module)) return [];
-  walk(statement, (node) => {
-    if (node.kind !== 'Assign' && node.kind !== 'AnnAssign') return true;
-    if (!speaksOfStreams(codeOfNode(node, module))) return false;
-    const assign = node as unknown as { targets?: readonly Expression[]; target?: Expression };
-    for (const target of assign.targets ?? (assign.target ? [assign.target] : []))
-      if (target.kind === 'Attribute') names.add(target.name);
-      else if (target.kind === 'Name' && (node as Node) === statement) names.add(target.id);
-    return false;
-  });
+  const names = new Set<string>();
+  for (const [line, indent, owner, name] of codeOfNode(statement, module).matchAll(assignment))
+    if (speaksOfStreams(line) && (owner || indent === '')) names.add(name!);
   return [...names];
 }
+
+/** A name at the top of the module, or an attribute, that is given a value. */
+const assignment = /^([ \t]*)((?:\w+\.)*)(\w+)[ \t]*(?::[^=\n]+)?=[^=\n][^\n]*/gm;

@@ -117,7 +117,8 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   };
   const runFunction = (entry: FunctionEntry): void => {
     const place = placeOf(entry);
-    if (judged.has(place)) return;
+    // Half-typed code says nothing yet.
+    if (judged.has(place) || entry.node.broken) return;
     add(place, entry, ...run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry)));
   };
 
@@ -135,6 +136,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     { runModule, runFunction, seed: (place) => byPlace.get(place) },
     options.leavesOpen ?? (() => true),
   );
+  cover(done);
   return [...done.values()].filter(({ covered }) => !covered).map(({ lowered }) => lowered);
 }
 
@@ -180,12 +182,16 @@ function runCallers(
         for (const place of lowered.judges ?? []) search(seed(place));
       }
     latest = [...done].flatMap(([place, one]) => (before.has(place) ? [] : [one]));
-    for (const { lowered, entry } of latest)
-      for (const place of lowered.judges ?? []) {
-        const one = done.get(place);
-        if (one && one.entry !== entry) one.covered = true;
-      }
   }
+}
+
+/** An entry that a caller went through later is judged with that one. Of two that call each other both stand. */
+function cover(done: ReadonlyMap<string, Done>): void {
+  for (const [caller, { lowered }] of done)
+    for (const place of lowered.judges ?? []) {
+      const one = done.get(place);
+      if (one && place !== caller && !one.lowered.judges?.includes(caller)) one.covered = true;
+    }
 }
 
 function placeOf({ module, node }: FunctionEntry): string {

@@ -3,6 +3,7 @@
  * alone after one scan of their text. Comments and strings do not count. Pure text; knows no syntax.
  */
 import type { Module, Node } from '../python/ast.ts';
+import { codeOf } from '../python/code.ts';
 
 /** One of these is in every text that `strong` finds: plain searches are many times faster than a pattern. */
 const needles = [
@@ -35,14 +36,6 @@ export function mentionsStreams(text: string): boolean {
 /** Whether a piece of code, of a file that does, has to do with streams. `code`: as `codeOf` gives it. */
 export function speaksOfStreams(code: string): boolean {
   return spoken.test(code);
-}
-
-const commentOrString =
-  /#[^\n]*|"""[^"\\]*(?:(?:\\[^]|"(?!""))[^"\\]*)*"""|'''[^'\\]*(?:(?:\\[^]|'(?!''))[^'\\]*)*'''|"[^"\\\n]*(?:\\[^][^"\\\n]*)*"|'[^'\\\n]*(?:\\[^][^'\\\n]*)*'/g;
-
-/** The text with comments and what is in strings blanked out; as long as the text. */
-export function codeOf(text: string): string {
-  return text.replace(commentOrString, (found) => ' '.repeat(found.length));
 }
 
 const codes = new WeakMap<Module, string>();

@@ -2,8 +2,9 @@
 import type { Module, Node, Statement } from './ast.ts';
 import type { PythonParser } from './parse.ts';
 
-export function lazyModule(parser: PythonParser, file: string, text: string): Module {
-  return new LazyModule(parser, file, text);
+/** `edited`: a text that is being worked on is parsed whole, so that the next edit costs what it changes. */
+export function lazyModule(parser: PythonParser, file: string, text: string, edited = false): Module {
+  return new LazyModule(parser, file, text, edited);
 }
 
 class LazyModule implements Module {
@@ -11,13 +12,16 @@ class LazyModule implements Module {
   readonly start = 0;
   readonly end: number;
   readonly #parser: PythonParser;
+  readonly #edited: boolean;
   #parsed: Module | undefined;
 
   constructor(
     parser: PythonParser,
     readonly file: string,
     readonly text: string,
+    edited: boolean,
   ) {
+    this.#edited = edited;
     this.#parser = parser;
     this.end = text.length;
   }
@@ -31,7 +35,9 @@ class LazyModule implements Module {
   }
 
   #syntax(): Module {
-    this.#parsed ??= this.#parser.parse(this.file, this.text);
+    this.#parsed ??= this.#edited
+      ? this.#parser.parse(this.file, this.text)
+      : this.#parser.outline(this.file, this.text);
     return this.#parsed;
   }
 }

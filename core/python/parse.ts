@@ -3,9 +3,11 @@
  * is syntax.ts's business. The two wasm files are handed in as bytes, so that the same code runs in Node, bundled or
  * not, and in a worker.
  */
-import { Edit, Language, Parser, type Point, type Tree } from 'web-tree-sitter';
-import type { Module, Node } from './ast.ts';
+import { Edit, Language, Parser, type Point, type Range, type Tree } from 'web-tree-sitter';
+import type { FunctionDef, Module, Node } from './ast.ts';
 import { createWalkTree, type RuntimeExports } from './cursor.ts';
+import { withLateBodies } from './late.ts';
+import { type Body, outlineOf } from './outline.ts';
 import { createSyntaxBuilder, type Piece } from './syntax.ts';
 
 export interface ParserBytes {
@@ -18,6 +20,11 @@ export interface ParserBytes {
 export interface PythonParser {
   /** Never throws: what cannot be read is in `errors`. */
   parse(file: string, text: string): Module;
+  /**
+   * The same, for a text that is mostly not looked into: the body of a function is parsed when it is first asked for. The
+   * parts that were not asked for are not in `errors` before these are.
+   */
+  outline(file: string, text: string): Module;
 }
 
 let runtime: Promise<RuntimeExports> | undefined;
@@ -68,7 +75,57 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
     return parseAll(text);
   };
 
+  const outline = (file: string, text: string): Module => {
+    const { text: rest, bodies } = outlineOf(text);
+    const ends = [0, ...bodies.map(({ end }) => end)];
+    const includedRanges = ends.map((from, i) => {
+      const next = bodies[i];
+      return rangeOf(from, next ? next.first + 1 : rest.length);
+    });
+    const tree = parser.parse(rest, null, { includedRanges });
+    if (!tree) return whole(file, text);
+    try {
+      // What is wrong around the functions may have hidden where they end.
+      if (tree.rootNode.hasError) return whole(file, text);
+      const { module } = build(file, rest, tree);
+      const functionAt = ({ start, end }: Body): FunctionDef | undefined => {
+        const part = parser.parse(text, null, { includedRanges: [rangeOf(start, end)] });
+        if (!part) return undefined;
+        try {
+          const [only] = build(file, text, part).module.body;
+          return only?.kind === 'FunctionDef' ? only : undefined;
+        } catch {
+          parser.reset();
+          return undefined;
+        } finally {
+          part.delete();
+        }
+      };
+      return withLateBodies(module, text, bodies, functionAt, () => whole(file, text).errors);
+    } finally {
+      tree.delete();
+    }
+  };
+
+  const whole = (file: string, text: string): Module => {
+    const tree = parseAll(text);
+    try {
+      return build(file, text, tree).module;
+    } finally {
+      tree.delete();
+    }
+  };
+
   return {
+    outline(file, text) {
+      try {
+        seen.add(file);
+        return outline(file, text);
+      } catch {
+        parser.reset();
+        return unreadable(file, text);
+      }
+    },
     parse(file, text) {
       try {
         const before = recent.get(file);
@@ -85,10 +142,24 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
         // A trap in the wasm code or an exhausted stack: this text is lost, the next parse starts afresh.
         parser.reset();
         recent.delete(file);
-        const all: Node = { start: 0, end: text.length };
-        return { kind: 'Module', file, text, body: [], errors: [all], ...all };
+        return unreadable(file, text);
       }
     },
+  };
+}
+
+function unreadable(file: string, text: string): Module {
+  const all: Node = { start: 0, end: text.length };
+  return { kind: 'Module', file, text, body: [], errors: [all], ...all };
+}
+
+/** Rows do not matter to the grammar. */
+function rangeOf(startIndex: number, endIndex: number): Range {
+  return {
+    startIndex,
+    endIndex,
+    startPosition: { row: 0, column: startIndex },
+    endPosition: { row: 0, column: endIndex },
   };
 }
 

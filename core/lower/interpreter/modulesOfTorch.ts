@@ -137,7 +137,12 @@ function moveModule(m: Machine, self: Value, device: DeviceClass, nonBlocking: b
   for (const tensor of new Set(tensorsOfModule(self))) {
     const before = tensor.storage;
     if (device.cuda && !before.device.cuda) {
-      tensor.storage = m.newStorage(m.builder.blocks[before.block]!.name, 'device', new DeviceClass(), selection.stream);
+      tensor.storage = m.newStorage(
+        m.builder.blocks[before.block]!.name,
+        'device',
+        new DeviceClass(),
+        selection.stream,
+      );
       m.emit({ kind: 'allocate', block: tensor.storage.block, stream: selection.stream.stream }, selection);
       m.launch('to', selection, [], [tensor], 'h2d');
       copied = true;

@@ -14,9 +14,10 @@ import type {
   While,
   With,
 } from '../../python/ast.ts';
+import { codeOf } from '../../python/code.ts';
 import { yieldsIn } from '../names.ts';
 import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Value, InstanceV } from '../values.ts';
-import { codeOf, speaksOfStreams } from '../words.ts';
+import { speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
 import { enterContext } from './contexts.ts';
