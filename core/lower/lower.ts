@@ -49,15 +49,16 @@ export interface LowerOptions {
   readonly reuse?: (name: string, file: string, reach: ReadonlySet<string>) => LoweredEntry | undefined;
 }
 
-const defaults = { stepsPerPath: 8_000, stepsPerEntry: 20_000, pathsPerEntry: 16 };
+const defaults = { stepsPerPath: 8_000, stepsPerEntry: 16_000, pathsPerEntry: 16 };
 /**
  * Paths of an entry in which nothing but one stream shows, where it says that it is about streams, and where not. Where
  * nothing at all is done, one path tells enough.
  */
 const dullPaths = 4;
 const silentPaths = 2;
-/** Paths of an entry without a word of streams: what it calls has most of the tests that matter. */
-const callerPaths = 10;
+/** Paths of an entry without a word of streams, and its steps: what it calls has most of the tests that matter. */
+const callerPaths = 6;
+const callerSteps = 8_000;
 /** Paths for decisions that functions without a word of streams take. */
 const farPaths = 4;
 /** Up to so many entries each has its full budget of steps; in a larger run it shrinks with their number. */
@@ -239,7 +240,8 @@ function lowerEntry(
   let farLeft = farPaths;
   let dull = true;
   let idle = true;
-  let budget = limits.stepsPerEntry;
+  let budget = says ? limits.stepsPerEntry : Math.min(limits.stepsPerEntry, callerSteps);
+  let spent = 0;
   let truncated = false;
   let changesCallers = false;
   let fault: string | undefined;
@@ -278,7 +280,9 @@ function lowerEntry(
         fault ??= error instanceof Error ? error.message : String(error);
       }
     }
-    budget -= allowance - Math.max(0, m.budgetLeft);
+    const used = allowance - Math.max(0, m.budgetLeft);
+    budget -= used;
+    spent += used;
     for (const place of m.touched) dependsOn.add(place);
     for (const place of m.judged) judges.add(place);
     changesCallers ||= m.changesCallers;
@@ -305,5 +309,5 @@ function lowerEntry(
     ...(changesCallers ? { changesCallers } : {}),
     ...(fault === undefined ? {} : { fault }),
   };
-  return [lowered, limits.stepsPerEntry - budget];
+  return [lowered, spent];
 }
