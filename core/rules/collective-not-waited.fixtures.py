@@ -252,3 +252,26 @@ def reduced(grad, group, other):
     bias = funcol.all_reduce(grad.cuda().sum(dim=0), "sum", group)
     other(bias)
     return total, bias.view(-1)
+
+#- case: picked with index tensors it is a copy, a slice is none
+import torch.distributed as dist
+
+def loss(logits, rows, columns, group):
+    logits = logits.cuda()
+    picked = logits[:, 0]
+    handle = dist.all_reduce(picked, group=group, async_op=True)
+    torch.exp(logits, out=logits)
+  # ^ collective-not-waited
+    handle.wait()
+    return picked
+#- good
+import torch.distributed as dist
+
+def loss(logits, rows, group):
+    logits = logits.cuda()
+    columns = torch.arange(1024, device="cuda")
+    picked = logits[rows, columns]
+    handle = dist.all_reduce(picked, group=group, async_op=True)
+    torch.exp(logits, out=logits)
+    handle.wait()
+    return picked

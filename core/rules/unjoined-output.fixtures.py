@@ -261,3 +261,64 @@ def fetch(host):
         x = host.to("cuda", non_blocking=True)
         done.record()
     return x
+
+#- case: a handle that goes with its buffers inside of another one
+import torch.distributed as dist
+from dataclasses import dataclass
+
+@dataclass
+class Gathered:
+    handle: object
+    parts: tuple
+
+    def wait(self):
+        self.handle.wait()
+
+def gather(buffer, group):
+    out = torch.empty(1024, device="cuda")
+    with dist._coalescing_manager(group=group, async_ops=True) as manager:
+        dist.all_gather_into_tensor(out, buffer, group=group)
+    return out
+  # ^ unjoined-output
+#- good
+import torch.distributed as dist
+from dataclasses import dataclass
+
+@dataclass
+class Gathered:
+    handle: object
+    parts: tuple
+
+    def wait(self):
+        self.handle.wait()
+
+def gather(buffer, group):
+    out = torch.empty(1024, device="cuda")
+    with dist._coalescing_manager(group=group, async_ops=True) as manager:
+        dist.all_gather_into_tensor(out, buffer, group=group)
+    return out, Gathered(manager, (out, buffer))
+
+#- case: an object keeps the handles for another method
+import torch.distributed as dist
+
+class Ring:
+    def exchange(self, x, rank):
+        got = torch.empty_like(x.cuda())
+        dist.batch_isend_irecv([dist.P2POp(dist.irecv, got, rank)])
+        return got
+      # ^ unjoined-output
+#- good
+import torch.distributed as dist
+
+class Ring:
+    def __init__(self):
+        self.requests = []
+
+    def exchange(self, x, rank):
+        got = torch.empty_like(x.cuda())
+        self.requests = dist.batch_isend_irecv([dist.P2POp(dist.irecv, got, rank)])
+        return got
+
+    def wait(self):
+        for request in self.requests:
+            request.wait()

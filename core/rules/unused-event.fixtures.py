@@ -95,3 +95,30 @@ def flow(host, side, early):
     else:
         torch.cuda.synchronize()
     print(x.sum().item())
+
+#- case: a struct that is returned holds it
+import msgspec
+
+class Table(msgspec.Struct):
+    rows: torch.Tensor
+    ready: torch.cuda.Event
+
+def build(host):
+    rows = host.cuda()
+    side = torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    ready.record()
+  # ^ unused-event
+    return rows
+#- good
+import msgspec
+
+class Table(msgspec.Struct):
+    rows: torch.Tensor
+    ready: torch.cuda.Event
+
+def build(host):
+    rows = host.cuda()
+    ready = torch.cuda.Event()
+    ready.record()
+    return Table(rows=rows, ready=ready)

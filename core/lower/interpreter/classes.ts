@@ -42,13 +42,22 @@ export function defineClass(m: Machine, node: ClassDef): Value {
     const name = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
     return /^(dataclass|define|frozen|mutable|attrs|s)$/.test(name);
   });
-  if (isNamed || decorated) {
+  if (isNamed || decorated || isModel(bases)) {
     cls.named = isNamed;
     cls.fields = [];
     for (const base of bases) if (base instanceof ClassV && base.fields) cls.fields.push(...base.fields);
     cls.fields.push(...fieldsOf(node.body));
   }
   return cls;
+}
+
+/** Bases whose classes get a constructor from their annotations, and so do those that derive from them. */
+function isModel(bases: readonly Value[]): boolean {
+  return bases.some(
+    (base) =>
+      (base instanceof ExternalV && /(^|\.)(?:Struct|BaseModel)$/.test(base.path)) ||
+      (base instanceof ClassV && isModel(base.bases)),
+  );
 }
 
 function ownerOf(value: Value, cls: ClassV): void {
@@ -150,7 +159,7 @@ export function instantiate(
       call(m, new BoundMethodV(self, post), [], new Map(), node);
       m.hold(self);
     }
-  }
+  } else if (self.open) for (const value of [...args, ...keywords.values()]) m.keep(value);
   return self;
 }
 

@@ -6,6 +6,7 @@ import {
   InstanceV,
   isObj,
   ListV,
+  NativeV,
   SetV,
   type Storage,
   TensorV,
@@ -39,6 +40,7 @@ export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): 
 function carriesOrder(value: Value, depth = 0): boolean {
   if (!isObj(value) || depth > 3) return false;
   if (value instanceof EventV || value instanceof WorkV || (value instanceof Unknown && value.event)) return true;
+  if (value instanceof NativeV && value.parts.some((part) => part instanceof WorkV)) return true;
   const inside = (items: Iterable<Value>) => {
     for (const item of items) if (carriesOrder(item, depth + 1)) return true;
     return false;
@@ -64,6 +66,21 @@ function leavesOrder(m: Machine): boolean {
           if (part instanceof EventV && m.recordedEvents.has(part.event)) return true;
     }
   return false;
+}
+
+/** Memory whose collective has a handle that an object of the caller's keeps: a later call of a method waits for it. */
+function heldByHandles(m: Machine): Set<Storage> {
+  const held = new Set<Storage>();
+  const look = (value: Value, depth: number): void => {
+    if (value instanceof WorkV) for (const tensor of value.tensors) held.add(tensor.storage);
+    else if (depth < 3 && (value instanceof ListV || value instanceof TupleV))
+      for (const item of value.items) look(item, depth + 1);
+    else if (depth < 3 && value instanceof DictV)
+      for (const entry of value.entries.values()) look(entry.value, depth + 1);
+  };
+  for (const root of m.roots)
+    if (root instanceof InstanceV) for (const value of root.attributes.values()) look(value, 0);
+  return held;
 }
 
 /** Inside a Function's backward the missing order is reported where it shows. */
@@ -103,8 +120,9 @@ export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): v
     for (const storage of storagesIn(value)) storage.kept = true;
     return;
   }
+  const held = heldByHandles(m);
   for (const storage of storagesIn(value)) {
-    if (storage.memory !== 'device') continue;
+    if (storage.memory !== 'device' || held.has(storage)) continue;
     const selection = m.current(m.deviceIndexOf(storage.device));
     m.watch(storage);
     m.emit({ kind: 'escape', block: storage.block, stream: selection.stream.stream, how }, selection);

@@ -49,7 +49,9 @@ export function operateMany(
   for (const tensor of reads) settlePending(m, tensor);
   const all = [...writes, ...reads];
   const device = all.filter((tensor) => !isHost(tensor));
-  if (device.length === 0) {
+  // A result in host memory makes it the host's own operator: only copies cross over.
+  const byHost = writes.length > 0 && writes.every(isHost) && !/copy/.test(name);
+  if (device.length === 0 || byHost) {
     for (const tensor of reads) m.hostAccess(name, tensor, false);
     for (const tensor of writes) m.hostAccess(name, tensor, true);
     return Array.from({ length: count }, () => m.hostTensor(`?${name}`, 'pageable'));

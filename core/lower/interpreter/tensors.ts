@@ -190,7 +190,18 @@ export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV
     // A mask or an index tensor: a new tensor.
     return operate(m, 'index', [self, index instanceof TensorV ? index : index.tensor!], [], true)!;
   }
+  if (index instanceof TupleV) {
+    // One index tensor among others makes it a copy, too.
+    const tensors = index.items.flatMap((item) => indexTensor(m, item));
+    if (tensors.length > 0) return operate(m, 'index', [self, ...tensors], [], true)!;
+  }
   return indexView(m, self, index);
+}
+
+function indexTensor(m: Machine, item: Value): TensorV[] {
+  const value = resolved(m, item);
+  if (value instanceof TensorV) return [value];
+  return value instanceof Unknown && value.tensor ? [value.tensor] : [];
 }
 
 function indexView(m: Machine, self: TensorV, index: Value): TensorV {
