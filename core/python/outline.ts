@@ -34,11 +34,11 @@ export function outlineOf(text: string): Outline {
   const bodies: Body[] = [];
   const pieces: string[] = [];
   let kept = 0;
-  let open: { readonly start: number; readonly indent: number; first: number; last: number } | undefined;
+  let open: { readonly start: number; readonly indent: number; first: number; last: number; inner: number } | undefined;
 
   const close = (): void => {
     if (open && open.first >= 0 && open.last - open.first >= shortest) {
-      const end = endWithComments(text, open.last, open.indent);
+      const end = endWithComments(text, open.last, open.inner);
       bodies.push({ start: open.start, first: open.first, end });
       pieces.push(text.slice(kept, open.first), '0', ' '.repeat(end - open.first - 1));
       kept = end;
@@ -48,37 +48,50 @@ export function outlineOf(text: string): Outline {
 
   for (const line of logicalLines(code)) {
     if (open && line.indent > open.indent) {
-      if (open.first < 0) open.first = line.start;
+      if (open.first < 0) {
+        open.first = line.start;
+        open.inner = line.indent;
+      }
       open.last = line.end;
       continue;
     }
     close();
     definition.lastIndex = line.start;
     if (definition.test(code) && code[line.end - 1] === ':')
-      open = { start: line.start, indent: line.indent, first: -1, last: -1 };
+      open = { start: line.start, indent: line.indent, first: -1, last: -1, inner: 0 };
   }
   close();
   pieces.push(text.slice(kept));
   return { text: pieces.join(''), bodies };
 }
 
-/** Comments below the last statement are of the body where they are indented like it. */
+/** Comments beside the last statement are of the body, and those below it as long as they are indented like it. */
 function endWithComments(text: string, last: number, indent: number): number {
   let end = last;
-  const rest = /[ \t]*(?:#[^\n]*)?\r?(?:\n|$)/y;
-  const comment = /([ \t\f]*)(?:#[^\n]*[^\s])?[ \t\r]*(?:\n|$)/y;
-  rest.lastIndex = last;
-  if (!rest.test(text)) return end;
-  comment.lastIndex = rest.lastIndex;
-  for (;;) {
-    const from = comment.lastIndex;
-    const found = from < text.length ? comment.exec(text) : null;
+  beside.lastIndex = last;
+  const rest = beside.exec(text);
+  if (!rest) return end;
+  end += rest[1]!.length;
+  for (below.lastIndex = beside.lastIndex; below.lastIndex < text.length; ) {
+    const from = below.lastIndex;
+    const found = below.exec(text);
     if (!found) return end;
-    const said = found[0].trimEnd();
-    if (said === '') continue;
-    if (found[1]!.length <= indent) return end;
-    end = from + said.length;
+    const [, blanks, comment] = found;
+    if (!comment) continue;
+    if (widthOf(blanks!) < indent) return end;
+    end = from + blanks!.length + comment.length;
   }
+  return end;
+}
+
+const beside = /([ \t]*#[^\n]*|)\s*?(?:\n|$)/y;
+const below = /([ \t\f\r]*)(#[^\n]*)?(?:\n|$)/y;
+
+/** Tree-sitter counts a tab as eight wherever it stands; a form feed starts afresh. */
+function widthOf(blanks: string): number {
+  let width = 0;
+  for (const blank of blanks) width = blank === '\t' ? width + 8 : blank === ' ' ? width + 1 : 0;
+  return width;
 }
 
 const definition = /(?:async[ \t]+)?def[ \t]/y;
@@ -95,11 +108,11 @@ function* logicalLines(code: string): Generator<Line> {
   const { length } = code;
   let at = 0;
   while (at < length) {
-    let indent = 0;
+    let blank = at;
     let c = code.charCodeAt(at);
-    for (; c === space || c === tab || c === formFeed; c = code.charCodeAt(++at))
-      indent = c === tab ? (indent | 7) + 1 : c === space ? indent + 1 : 0;
+    for (; c === space || c === tab || c === formFeed; c = code.charCodeAt(++at)) if (c === formFeed) blank = at + 1;
     const start = at;
+    const indent = widthOf(code.slice(blank, start));
     let end = at;
     let depth = 0;
     for (; at < length; at++) {
