@@ -58,6 +58,17 @@ export class ProgramBuilder {
   thread: ThreadId = 0;
 
   /** The steps that the entry itself made so far. */
+  readonly #computed = new Set<Step>();
+
+  /** The launches from `index` on are those of a callee that computes with tensors, if it computes at all. */
+  computed(index: number): void {
+    for (const step of this.#steps.slice(index)) if (step.kind === 'launch') this.#computed.add(step);
+  }
+
+  isComputed(step: Step): boolean {
+    return this.#computed.has(step);
+  }
+
   get emitted(): readonly Step[] {
     return this.#steps;
   }

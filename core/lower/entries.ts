@@ -192,6 +192,7 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
       grown = true;
       const names = own.get(entry.module);
       if (names && !tooCommon.has(entry.node.name)) names.add(entry.node.name);
+      else if (names && entry.owner && isStaticForward(entry.node)) names.add(entry.owner.name);
     }
   }
   return {
@@ -200,6 +201,11 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
       return functions.has(node) || saysStreams(node, module);
     },
   };
+}
+
+/** An autograd Function's: run by what names the class. */
+function isStaticForward({ name, decorators }: FunctionDef): boolean {
+  return name === 'forward' && decorators.some((one) => one.kind === 'Name' && one.id === 'staticmethod');
 }
 
 /** Method names that say nothing about whose they are. */

@@ -166,22 +166,31 @@ function runCallers(
   leavesOpen: (entry: LoweredEntry) => boolean,
 ): void {
   const searched = new Set<FunctionEntry>();
+  /** Whether some run but its own went through a function. */
+  const passed = (place: string): boolean =>
+    [...done].some(([caller, { lowered }]) => caller !== place && lowered.judges?.includes(place));
+  /** Callers whose run did not come to what they name: they may get its object from callers of their own. */
+  const blind = new Set<FunctionEntry>();
   const search = (entry: FunctionEntry | undefined): void => {
     if (!entry || searched.has(entry)) return;
     searched.add(entry);
     const { functions, modules } = callers.of(entry);
     for (const caller of functions) if (isEntry(caller)) runFunction(caller);
     for (const module of modules) runModule(module);
+    if (entry.owner && !passed(placeOf(entry))) for (const caller of functions) if (isEntry(caller)) blind.add(caller);
   };
   let latest = [...done.values()];
-  for (let round = 0; round < callerRounds && latest.length; round++) {
+  for (let round = 0; round < callerRounds && (latest.length || blind.size); round++) {
     const before = new Set(done.keys());
+    const unseeing = [...blind];
+    blind.clear();
     for (const { entry, lowered } of latest)
       if (lowered.changesCallers || leavesOpen(lowered)) {
         search(entry);
         // What it went through may have other callers, too.
         for (const place of lowered.judges ?? []) search(seed(place));
       }
+    for (const caller of unseeing) search(caller);
     latest = [...done].flatMap(([place, one]) => (before.has(place) ? [] : [one]));
   }
 }

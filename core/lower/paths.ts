@@ -20,6 +20,8 @@ export interface Decision {
 export class Decisions {
   readonly #plan: ReadonlySet<string>;
   readonly #taken = new Map<string, boolean>();
+  /** Keys that were met where no other path may turn them, and nowhere else yet. */
+  readonly #closed = new Set<string>();
   readonly made: Decision[] = [];
 
   constructor(plan: ReadonlySet<string>) {
@@ -41,10 +43,27 @@ export class Decisions {
     turn: string = key,
   ): boolean {
     const before = this.#taken.get(key);
-    if (before !== undefined) return before;
-    const taken = open && this.#plan.has(turn) ? !fallback : fallback;
+    if (before !== undefined) {
+      this.#reopen(key, before, file, test, open && near);
+      return before;
+    }
+    const turned = this.#plan.has(key) || (open && this.#plan.has(turn));
+    const taken = turned ? !fallback : fallback;
     this.#taken.set(key, taken);
+    if (!open) this.#closed.add(key);
     this.made.push({ key: turn, file, test, fallback, taken, open, near });
     return taken;
+  }
+
+  /**
+   * What a constructor or a guard has decided may be just what the entry's own code branches on: another path then has
+   * it the other way from the start.
+   */
+  #reopen(key: string, taken: boolean, file: string, test: Node, asked: boolean): void {
+    if (!asked || !this.#closed.delete(key)) return;
+    const fallback = this.#plan.has(key) ? !taken : taken;
+    const first = this.made.findIndex((decision) => decision.key === key && !decision.open);
+    if (first >= 0) this.made.splice(first, 1);
+    this.made.push({ key, file, test, fallback, taken, open: true, near: true });
   }
 }

@@ -1332,3 +1332,61 @@ class Model(torch.nn.Module):
             shard.load()
             x = shard(x)
         return x
+
+#- case: submodules that are not known compute on the stream that is selected
+from layers import Experts
+
+class Mixture(torch.nn.Module):
+    def __init__(self, side):
+        super().__init__()
+        self.side = side
+        self.shared = Experts()
+        self.routed = Experts()
+
+    def forward(self, x):
+        here = torch.cuda.current_stream()
+        self.side.wait_stream(here)
+        shared = self.shared(x)
+        with torch.cuda.stream(self.side):
+            routed = self.routed(x)
+        return routed + shared
+             # ^^^^^^^^^^^^^^^ missing-wait: `routed` is read on `here` by `add` before the `layers.Experts` on `self.side` is
+             # | done: no wait of `here` for `self.side` lies between
+#- good
+from layers import Experts
+
+class Mixture(torch.nn.Module):
+    def __init__(self, side):
+        super().__init__()
+        self.side = side
+        self.shared = Experts()
+        self.routed = Experts()
+
+    def forward(self, x):
+        here = torch.cuda.current_stream()
+        self.side.wait_stream(here)
+        shared = self.shared(x)
+        with torch.cuda.stream(self.side):
+            routed = self.routed(x)
+        here.wait_stream(self.side)
+        return routed + shared
+
+class Unordered(torch.nn.Module):
+    """Nothing here says that the two streams are this module's to order."""
+    def forward(self, x):
+        with torch.cuda.stream(self.side):
+            y = self.routed(x)
+        return y + 1
+
+#- case: a flag that switches the wait off makes the order the caller's duty
+class Shared(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.side = torch.cuda.Stream()
+        self.gate = torch.nn.Linear(8, 8).cuda()
+
+    def begin(self, x, wait=True):
+        if wait:
+            self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.score = self.gate(x)

@@ -23,6 +23,7 @@ import {
   TupleV,
   Unknown,
   type Value,
+  WorkV,
   BoundMethodV,
   VersionV,
 } from '../values.ts';
@@ -505,6 +506,7 @@ function instanceOf(value: Value, type: Value): boolean | undefined {
   if (value === null) return false;
   if (value instanceof StreamV) return /Stream$/.test(path);
   if (value instanceof EventV) return /Event$/.test(path);
+  if (value instanceof WorkV) return /(^|\.)Work$/.test(path) ? true : undefined;
   if (value instanceof InstanceV) {
     if (type instanceof ClassV)
       return resolutionOrder(value.cls).includes(type) ? true : value.open ? undefined : false;

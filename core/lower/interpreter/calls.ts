@@ -1,6 +1,6 @@
 /** Calls of every kind of callee. An unknown one may keep, synchronize and read what it is given: it keeps quiet. */
 import type { Node } from '../../python/ast.ts';
-import { anyDevice, choosesDevice, givesDeviceFunctions, namedLikeDevice } from '../../torch/deviceModules.ts';
+import { anyDevice, asksForCuda, choosesDevice, givesDeviceFunctions, namedLikeDevice } from '../../torch/deviceModules.ts';
 import { isTensorMethod, tensorOnly } from '../../torch/evidence.ts';
 import {
   BoundMethodV,
@@ -8,6 +8,7 @@ import {
   ClassMethodV,
   ClassV,
   ContextV,
+  DeviceClass,
   DictV,
   EventV,
   ExternalV,
@@ -208,6 +209,8 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   // What was made for a device is a tensor to whom it is given.
   for (const value of values)
     if (value instanceof Unknown && value.madeBy?.makes && value.device.cuda) tensorOf(m, value);
+  const computes = computesHere(m, name);
+  if (computes) for (const value of values) takeForTensor(m, value);
   const tensors = tensorsIn(m, values);
   for (const item of values) {
     const value = resolved(m, item);
@@ -221,14 +224,16 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
   }
   const device = tensors.find((t) => t.storage.memory === 'device');
-  if (device && m.explicit(m.deviceIndexOf(device.storage.device))) {
+  if (device && (computes || m.explicit(m.deviceIndexOf(device.storage.device)))) {
     const selection = m.current(m.deviceIndexOf(device.storage.device));
     const reads = tensors.filter((t) => t.storage.memory === 'device');
     // An operator's tensors are on one device.
     if (name.startsWith('torch.ops.')) for (const t of reads) device.storage.device.unite(t.storage.device);
+    const first = m.builder.length;
     m.launch(name, selection, reads, []);
-    const born = m.allocate(`?${name}`, device.storage.device, selection);
+    const born = m.allocate(`?${name}`, computes ? new DeviceClass() : device.storage.device, selection);
     m.launch(name, selection, [], [born]);
+    if (computes) m.builder.computed(first);
     born.storage.kept = true;
     result.tensor = born;
   } else if (m.explicit()) {
@@ -257,6 +262,26 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   }
   for (const tensor of tensors) if (tensor.storage.memory === 'pinned') tensor.storage.kept = true;
   return result;
+}
+
+/**
+ * Whether a callee that is not known computes with what it gets: a method of a module calls its submodules, and functions
+ * of layers. That it runs on CUDA at all is for the waits around it to say.
+ */
+function computesHere(m: Machine, name: string): boolean {
+  if (m.settled > 0 || m.before > 0 || m.filling || m.capturing || !m.concerned()) return false;
+  const self = m.frame.firstArgument;
+  return self instanceof InstanceV && moduleLike(self.cls) === 'torch.nn.Module' && !moves.test(name);
+}
+
+/** Callees that hand out, move or make things, or that only look at them. */
+const moves =
+  /(^|[._])(to|cuda|cpu|load\w*|fetch\w*|prefetch\w*|copy\w*|move\w*|upload\w*|offload\w*|transfer\w*|put|get\w*|set\w*|init\w*|reset\w*|log\w*|print\w*|len|range|build\w*|make\w*|create\w*|next|is\w*|has\w*|use\w*|should\w*|check\w*|assert\w*|debug|info|warn\w*|wait\w*|sync\w*|join|record\w*|register\w*|append|extend|update|pop|items|keys|values|split\w*_sizes?|format|join|int|float|str|bool|min|max|zip|enumerate|type|isinstance|super)$/i;
+
+function takeForTensor(m: Machine, item: Value): void {
+  const value = resolved(m, item);
+  if (!(value instanceof Unknown) || value.plain || value.tensor || value.hint !== undefined) return;
+  if (/^(parameter|element|result)$/.test(value.origin)) tensorOf(m, value);
 }
 
 /** A graph is captured of work on the device: what comes into it from outside lies there. */
@@ -293,6 +318,8 @@ function unknownMethod(
     const result = deviceCall(m, name, args, keywords, node);
     if (result !== undefined) return result;
   }
+  // What is judged here runs on CUDA.
+  if (asksForCuda(name) && args.length === 0) return true;
   switch (name) {
     case 'wait_stream':
     case 'wait_event':

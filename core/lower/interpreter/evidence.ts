@@ -32,7 +32,7 @@ export function proveByWaits(builder: ProgramBuilder): void {
   for (const step of builder.emitted) {
     if (step.kind !== 'launch' || !ordered.has(step.stream) || uploading.has(step.stream)) continue;
     const { isDefault, collective } = builder.streams[step.stream]!;
-    if (isDefault || collective || !ofTensors(step.name)) continue;
+    if (isDefault || collective || !(ofTensors(step.name) || builder.isComputed(step))) continue;
     for (const { block } of step.accesses) {
       const { memory, device } = builder.blocks[block]!;
       if (memory === 'device') device.prove();

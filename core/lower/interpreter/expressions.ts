@@ -222,9 +222,14 @@ function evCall(m: Machine, node: Call): Value {
     m.hold(receiver);
   } else fn = ev(m, callee);
   const args: Value[] = [];
+  const spread = new Set<Value>();
   for (const arg of node.args) {
-    if (arg.kind === 'Starred') args.push(...itemsOf(m, ev(m, arg.value), arg));
-    else {
+    if (arg.kind === 'Starred') {
+      for (const item of itemsOf(m, ev(m, arg.value), arg)) {
+        args.push(item);
+        spread.add(item);
+      }
+    } else {
       const value = ev(m, arg);
       m.hold(value);
       args.push(value);
@@ -241,6 +246,7 @@ function evCall(m: Machine, node: Call): Value {
   }
   const frame = m.frame;
   frame.node = node;
+  m.spread = spread;
   const result =
     receiver !== undefined && callee.kind === 'Attribute'
       ? callMethod(m, receiver, callee.name, args, keywords, node)

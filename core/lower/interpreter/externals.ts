@@ -4,7 +4,7 @@
  */
 import type { Node } from '../../python/ast.ts';
 import { collectivePath } from '../../torch/collectives.ts';
-import { anyDevice, asksForOther, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
+import { anyDevice, asksForCuda, asksForOther, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
 import { parsesVersion } from '../../torch/versions.ts';
 import {
@@ -70,6 +70,7 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
   const ofDevice = deviceFunction(path);
   // What is judged here runs on CUDA.
   if (asksForOther(path)) return m.decide(`available:${path}`, false, node);
+  if (asksForCuda(path) && args.length === 0) return true;
   if (ofDevice !== undefined) {
     const result = deviceCall(m, ofDevice, args, keywords, node);
     return result === undefined ? unknownCall(m, path, args, keywords) : result;

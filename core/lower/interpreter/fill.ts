@@ -41,6 +41,8 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     // What the others say decides, too.
     if (fn) m.touched.add(`${entry.module.file}#${fn.node.start}`);
     if (!fn || fn.node === entry.node || fn.node.kind !== 'FunctionDef' || fn.name.startsWith('__')) continue;
+    // A decorator's wrapper stands for a method that its text says nothing of; it may be the entry itself.
+    if (cls.node && (fn.node.start < cls.node.start || fn.node.end > cls.node.end)) continue;
     const body = text.slice(fn.node.start, fn.node.end);
     if (!fn.name.startsWith('_') && stores.test(body) && !ends.test(fn.name) && methods.length < mostMethods)
       methods.push(fn);

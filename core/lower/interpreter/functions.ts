@@ -104,14 +104,28 @@ function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, nod
   return value;
 }
 
+/** `f(*parts, last)`: more than the function takes says that there are fewer parts than a sequence is taken to have. */
+function fitting(m: Machine, fn: FunctionV, args: readonly Value[]): readonly Value[] {
+  if (m.spread.size === 0 || fn.parameters.some(({ kind, name }) => kind === 'star' && name !== '')) return args;
+  const taken = fn.parameters.filter(({ kind }) => !/star|keyword-only/.test(kind)).length;
+  let excess = args.length - taken;
+  const kept: Value[] = [];
+  for (const value of [...args].reverse()) {
+    if (excess > 0 && m.spread.has(value)) excess--;
+    else kept.push(value);
+  }
+  return kept.reverse();
+}
+
 /** Binds arguments to parameters; what is not given stays at its default, or unknown. */
 export function bindArguments(
   m: Machine,
   fn: FunctionV,
   scope: Scope,
-  args: readonly Value[],
+  given: readonly Value[],
   keywords: ReadonlyMap<string, Value>,
 ): void {
+  const args = fitting(m, fn, given);
   const left = new Map(keywords);
   let at = 0;
   for (const parameter of fn.parameters) {

@@ -3,7 +3,7 @@
  * that nobody knows. Each is judged for itself, with what it is given made just now on the stream that is current. Hooks
  * for saved tensors are the exception: PyTorch itself calls one after the other, so that both are judged together.
  */
-import { DeviceClass, isObj, NativeV, TensorV, Unknown, type Value } from '../values.ts';
+import { BoundMethodV, DeviceClass, FunctionV, isObj, NativeV, TensorV, Unknown, type Value } from '../values.ts';
 import { call, noKeywords } from './calls.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -63,6 +63,8 @@ function callerOf(owner: Value, method: string): Hook['caller'] {
 export function runHooks(m: Machine): void {
   for (let count = 0; m.hooks.length > 0 && count < most; count++) {
     const hook = m.hooks.shift()!;
+    // Somebody may call what the entry went through already; what it then finds is that one's to know.
+    if (hook.caller === 'somebody' && wasJudged(m, hook.fn)) continue;
     m.hold(hook.fn);
     barrier(m);
     m.arrive();
@@ -80,6 +82,11 @@ export function runHooks(m: Machine): void {
       if (!(error instanceof Raised)) throw error;
     }
   }
+}
+
+function wasJudged(m: Machine, value: Value): boolean {
+  const fn = value instanceof BoundMethodV ? value.target : value;
+  return fn instanceof FunctionV && m.judged.has(`${fn.closure.module.syntax.file}#${fn.node.start}`);
 }
 
 /** What the caller of a hook gives it first; the rest is made where the parameters are bound. */

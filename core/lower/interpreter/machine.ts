@@ -86,6 +86,8 @@ export class Machine {
   usedAtOnce = false;
   /** The call whose result nobody takes. */
   discarded: Node | undefined;
+  /** What the latest call passes by `*name`. */
+  spread: ReadonlySet<Value> = new Set();
   /** While above 0: calls of one function after the other go the same way at each of its tests. */
   sameTurns = 0;
   readonly #defaults = new Map<number, StreamV>();

@@ -24,6 +24,7 @@ import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
+import { othersMayRecord } from './streams.ts';
 import { flag, tensorOf } from './tensors.ts';
 import { deviceTarget, namesHost } from './transfers.ts';
 import { resolved } from './truth.ts';
@@ -162,7 +163,7 @@ function moveModule(m: Machine, self: Value, device: DeviceClass, nonBlocking: b
 
 /**
  * `module.to(…)` of which nobody takes the result: only a module moves in place. Where a stream is chosen for it, all
- * of its parameters are written there.
+ * of its parameters are written there, or read on their way to the host.
  */
 export function moveUnknownModule(
   m: Machine,
@@ -179,7 +180,10 @@ export function moveUnknownModule(
   self.parameters ??= m.parameterTensor(`?${self.name}`, new DeviceClass(), 'long ago');
   if (!nonBlocking || !m.explicit(target?.index ?? m.device)) return true;
   if (name === 'cuda' || (target?.kind === 'cuda' && !namesHost(m, given))) self.parameters.storage.device.prove();
-  m.launch(name, m.current(target?.index ?? m.device), [], [self.parameters]);
+  const selection = m.current(target?.index ?? m.device);
+  // To the host they are copied out: the memory on the device is given up, not written.
+  if (target?.kind === 'cpu' || namesHost(m, given)) m.launch(name, selection, [self.parameters], []);
+  else m.launch(name, selection, [], [self.parameters]);
   m.bind(self.name, self, true);
   return true;
 }
@@ -358,7 +362,10 @@ export function nativeMethod(
   if (self.path === 'torch.autograd.Node' && /^register_(pre)?hook$/.test(name))
     return registerHook(m, self, name, args);
   if (self.path.startsWith('threading.')) {
-    if (name === 'wait') m.hostWaitDevice(m.device, true);
+    if (name === 'wait') {
+      m.hostWaitDevice(m.device, true);
+      othersMayRecord(m);
+    }
     return name === 'is_set' ? new Unknown(name, 'result') : null;
   }
   return unknownCall(m, `${self.path}.${name}`, args, keywords);

@@ -268,13 +268,32 @@ function preferred(m: Machine, statement: If): boolean | undefined {
   return known === 'neither' ? undefined : known;
 }
 
+/**
+ * Whether the test asks a flag of an unknown caller for an order: `if wait: …` with `wait=True` by default. Who switches
+ * it off takes the order upon itself.
+ */
+function asksForOrder(m: Machine, { test, body }: If): boolean {
+  const flag = test.kind === 'Unary' && test.operator === 'not' ? test.operand : test;
+  if (flag.kind !== 'Name') return false;
+  const { fn, scope } = m.frame;
+  const parameter = fn?.parameters.find(({ name }) => name === flag.id);
+  if (parameter?.default?.kind !== 'Constant' || parameter.default.type !== 'bool') return false;
+  if (!(scope.vars.get(flag.id) instanceof Unknown)) return false;
+  const { text } = m.frame.module.syntax;
+  return orders.test(codeOf(text.slice(body[0]!.start, body[body.length - 1]!.end)));
+}
+
+const orders = /\b\w*(?:wait|synchronize|record_stream)\w*\(/;
+
 function* execIf(m: Machine, statement: If): Running {
   const guard = isGuard(statement);
   const prefer = guard ? undefined : preferred(m, statement);
   const taken = condition(
     m,
     statement.test,
-    guard ? { want: false, open: false } : { open: true, ...(prefer === undefined ? {} : { prefer }) },
+    guard
+      ? { want: false, open: false }
+      : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
   );
   m.settle(m.frame);
   if (guard && taken && statement.test.kind !== 'Constant') return 'normal';

@@ -84,6 +84,13 @@ export function joinAll(m: Machine, stream: StreamV): void {
   }
 }
 
+/** The host has waited for another thread, which may have recorded any event that nobody has recorded here. */
+export function othersMayRecord(m: Machine): void {
+  m.builder.events.forEach((entry, event) => {
+    if (!m.recordedEvents.has(event)) entry.unknown = true;
+  });
+}
+
 function recordOn(m: Machine, event: EventV, stream: StreamV): void {
   m.recordedEvents.add(event.event);
   m.emit({ kind: 'record', event: event.event, stream: stream.stream });

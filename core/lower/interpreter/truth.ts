@@ -108,7 +108,11 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
     if (m.decisions.known(`n:${value.id}`) === true) return false;
     const { comparison } = value;
     const implied = comparison && m.ranges.implied(comparison);
-    if (implied !== undefined) return implied;
+    if (implied !== undefined) {
+      // It follows from a decision, and so is none that the program makes.
+      m.consulted++;
+      return implied;
+    }
     const fallback =
       options.want ??
       (value.hint === undefined
