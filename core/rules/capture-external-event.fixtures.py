@@ -95,3 +95,24 @@ def captured(x):
         done.record()
     graph.replay()
     done.synchronize()
+
+#- case: where there is no CUDA, its rules do not hold
+def measured(platform, x):
+    graph = torch.cuda.CUDAGraph()
+    done = torch.cuda.Event()
+    with torch.cuda.graph(graph):
+        y = x.mul(2)
+        done.record()
+    graph.replay()
+    done.synchronize()
+  # ^ capture-external-event
+#- good
+def measured(platform, x):
+    graph = torch.cuda.CUDAGraph()
+    options = {"external": True} if platform.is_cuda_alike() else {}
+    done = torch.cuda.Event(**options)
+    with torch.cuda.graph(graph):
+        y = x.mul(2)
+        done.record()
+    graph.replay()
+    done.synchronize()

@@ -98,3 +98,43 @@ def scores(hosts):
         free.record()
     torch.cuda.synchronize()
     return totals
+
+#- case: another thread records it before it says so
+import threading
+
+class Done:
+    def __init__(self):
+        self.done = torch.cuda.Event()
+
+    def wait(self, side):
+        self.done.wait(side)
+      # ^ event-never-recorded
+
+def consume(state, x):
+    done = Done()
+    with torch.cuda.stream(state.side):
+        y = x.cuda() * 2
+    done.wait(torch.cuda.current_stream())
+    return y.sum().item()
+#- good
+import threading
+
+class Done:
+    def __init__(self):
+        self.done = torch.cuda.Event()
+        self.recorded = threading.Event()
+
+    def wait(self, side):
+        self.recorded.wait()
+        self.done.wait(side)
+        self.recorded.clear()
+
+    def record(self, side):
+        self.done = torch.cuda.Event()
+        self.done.record(side)
+        self.recorded.set()
+
+def consume(state):
+    done = Done()
+    state.queue.put(done)
+    done.wait(state.side)

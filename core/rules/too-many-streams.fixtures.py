@@ -36,3 +36,35 @@ def spread(host, count):
     urgent = [torch.cuda.Stream(priority=-1) for _ in range(32)]
     more = [torch.cuda.Stream() for _ in range(count)]
     return rows, lanes, urgent, more
+
+#- case: a loop whose end is not known
+class Branches:
+    def __init__(self):
+        self.sides = []
+
+    def many(self, host):
+        rows = host.cuda()
+        sides = []
+        while len(sides) < 40:
+            sides.append(torch.cuda.Stream())
+                        #^ too-many-streams
+        return rows
+#- good
+class Branches:
+    def __init__(self):
+        self.sides = []
+
+    def run(self, build, groups):
+        keys = {}
+        for group in groups:
+            keys.setdefault(group.key(), []).append(group)
+        if len(keys) < 2:
+            return build(groups)
+        while len(self.sides) < len(keys):
+            self.sides.append(torch.cuda.Stream())
+        here = torch.cuda.current_stream()
+        for side, part in zip(self.sides, keys.values()):
+            side.wait_stream(here)
+            with torch.cuda.stream(side):
+                build(part)
+            here.wait_stream(side)

@@ -20,6 +20,11 @@ export function asksForOther(path: string): boolean {
   return deviceFunction(path) === 'is_available' && !/^torch\.(?:cuda|accelerator)\./.test(path);
 }
 
+/** `platform.is_cuda_alike()`: whether the device is CUDA. */
+export function asksForCuda(path: string): boolean {
+  return /(?:^|\.)is_cuda(?:_alike|_available)?$/.test(path);
+}
+
 /** The path under which a device's functions are known where a program does not say which device it is. */
 export const anyDevice = 'torch.accelerator';
 

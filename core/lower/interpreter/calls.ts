@@ -1,6 +1,12 @@
 /** Calls of every kind of callee. An unknown one may keep, synchronize and read what it is given: it keeps quiet. */
 import type { Node } from '../../python/ast.ts';
-import { anyDevice, asksForCuda, choosesDevice, givesDeviceFunctions, namedLikeDevice } from '../../torch/deviceModules.ts';
+import {
+  anyDevice,
+  asksForCuda,
+  choosesDevice,
+  givesDeviceFunctions,
+  namedLikeDevice,
+} from '../../torch/deviceModules.ts';
 import { isTensorMethod, tensorOnly } from '../../torch/evidence.ts';
 import {
   BoundMethodV,

@@ -4,7 +4,13 @@
  */
 import type { Node } from '../../python/ast.ts';
 import { collectivePath } from '../../torch/collectives.ts';
-import { anyDevice, asksForCuda, asksForOther, deviceFunction, givesDeviceFunctions } from '../../torch/deviceModules.ts';
+import {
+  anyDevice,
+  asksForCuda,
+  asksForOther,
+  deviceFunction,
+  givesDeviceFunctions,
+} from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
 import { parsesVersion } from '../../torch/versions.ts';
 import {
