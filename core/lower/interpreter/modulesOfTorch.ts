@@ -27,7 +27,6 @@ import { isHost, operate } from './memory.ts';
 import { othersMayRecord } from './streams.ts';
 import { flag, tensorOf } from './tensors.ts';
 import { deviceTarget, namesHost } from './transfers.ts';
-import { othersMayRecord } from './streams.ts';
 import { resolved } from './truth.ts';
 
 export function makeModule(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
