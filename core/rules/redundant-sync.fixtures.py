@@ -155,3 +155,33 @@ def summed(n):
         z = y.sum()
     here.wait_stream(lane)
     print(z.item())
+
+#- case: only the wait in `finally` runs where the body raises
+def upload(sources, target):
+    stage = torch.empty(1024, pin_memory=True)
+    lane = torch.cuda.Stream()
+    here = torch.cuda.current_stream()
+    lane.wait_stream(here)
+    try:
+        with torch.cuda.stream(lane):
+            stage.copy_(target.cuda(), non_blocking=True)
+        lane.synchronize()
+        lane.synchronize()
+      # ^ redundant-sync
+    finally:
+        print("done")
+    return stage.tolist()
+#- good
+def upload(sources, target):
+    stage = torch.empty(1024, pin_memory=True)
+    lane = torch.cuda.Stream()
+    here = torch.cuda.current_stream()
+    lane.wait_stream(here)
+    try:
+        with torch.cuda.stream(lane):
+            stage.copy_(target.cuda(), non_blocking=True)
+        lane.synchronize()
+    finally:
+        lane.synchronize()
+        print("done")
+    return stage.tolist()

@@ -111,6 +111,17 @@ export function moduleLike(cls: ClassV): string | undefined {
   return undefined;
 }
 
+/** Whether a class of the program's own makes the instances of this one. */
+function hasMetaclass(cls: ClassV): boolean {
+  return resolutionOrder(cls).some((c) =>
+    c.node?.keywords.some(({ name, value }) => {
+      if (name !== 'metaclass') return false;
+      const last = value.kind === 'Name' ? value.id : value.kind === 'Attribute' ? value.name : '';
+      return !/^(?:ABCMeta|EnumMeta|type)$/.test(last);
+    }),
+  );
+}
+
 /** Whether a base of the class is not known: then anything may be missing here. */
 export function openBases(cls: ClassV): boolean {
   return resolutionOrder(cls).some((c) =>
@@ -142,6 +153,8 @@ export function instantiate(
     return new ExceptionV(cls.name);
   const self = m.temp(new InstanceV(cls));
   self.open = openBases(cls);
+  // Its class may hand out one and the same object to all who ask.
+  if (hasMetaclass(cls)) m.roots.push(self);
   const init = lookup(cls, '__init__');
   if (init instanceof FunctionV) {
     m.hold(self);

@@ -419,6 +419,8 @@ function* execTry(m: Machine, statement: Try): Running {
     }
   }
   const returned = frame.returned;
+  // What raised, and how much of the body ran before it, this path does not show.
+  if (statement.finalbody.length > 0) m.builder.unseen();
   const last = yield* execBlock(m, statement.finalbody);
   if (last !== 'normal') return last;
   frame.returned = returned;
