@@ -15,6 +15,8 @@ export class RecordCalls {
   readonly #redundant: { readonly hazard: RedundantRecordStream; readonly life: Life }[] = [];
   /** Statements with a call that changes something in one of its executions. */
   readonly #needed = new Set<number>();
+  /** Calls for another stream than the block's whose block has not gone: each may be what the statement is there for. */
+  readonly #open = new Set<StepIndex>();
 
   constructor(program: StreamProgram, clocks: Clocks, places: Places) {
     this.#program = program;
@@ -29,10 +31,12 @@ export class RecordCalls {
     }
     if (!life.recorded.includes(stream)) life.recorded.push(stream);
     life.recordCalls.push(step);
+    this.#open.add(step);
   }
 
   released(life: Life, thread: ThreadId): void {
     for (const call of life.recordCalls) {
+      this.#open.delete(call);
       const step = this.#program.steps[call]!;
       if (step.kind !== 'recordStream') continue;
       const join = this.#joinOf(life, step.stream, thread);
@@ -53,11 +57,13 @@ export class RecordCalls {
     // Whoever gets the tensor may use it on that stream.
     for (const { hazard, life } of this.#redundant)
       if (life.escaped) this.#needed.add(this.#places.statement(hazard.call));
+    const open = new Set([...this.#open].map((call) => this.#places.statement(call)));
     const seen = new Set<number>();
     const result: RedundantRecordStream[] = [];
     for (const { hazard } of this.#redundant) {
       const statement = this.#places.statement(hazard.call);
       if (this.#needed.has(statement) || seen.has(statement)) continue;
+      if (hazard.why === 'allocating-stream' && open.has(statement)) continue;
       seen.add(statement);
       result.push(hazard);
     }

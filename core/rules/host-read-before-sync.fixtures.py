@@ -68,3 +68,53 @@ def offsets(x, lengths, more):
     out = torch.empty(1024, dtype=torch.int32, pin_memory=True)
     torch.subtract(lengths[:8], more, out=out)
     return out.tolist()
+
+#- case: the end of a `with` waits between two methods
+class Queue:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.rows = []
+
+    def submit(self, x):
+        host = torch.empty(1024, pin_memory=True)
+        with torch.cuda.stream(self.side):
+            host.copy_(x.cuda(), non_blocking=True)
+        self.rows.append(host)
+        return host.tolist()
+        #      ^ host-read-before-sync
+#- good
+class Queue:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.rows = []
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *error):
+        self.side.synchronize()
+
+    def submit(self, x):
+        host = torch.empty(1024, pin_memory=True)
+        with torch.cuda.stream(self.side):
+            host.copy_(x.cuda(), non_blocking=True)
+        self.rows.append(host)
+
+    def rows_of_all(self):
+        return [row.tolist() for row in self.rows]
+
+#- case: a backend of the host moves what lies in host memory
+import torch.distributed as dist
+
+def exchange(x, group):
+    got = torch.empty(1024, device="cuda")
+    work = dist.irecv(got, 1, group=group)
+    return got.tolist()
+    #      ^ collective-not-waited
+#- good
+import torch.distributed as dist
+
+def exchange(x, group):
+    got = torch.empty(1024, pin_memory=True)
+    work = dist.irecv(got, 1, group=group)
+    return got.tolist()

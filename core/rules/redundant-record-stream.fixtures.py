@@ -122,3 +122,48 @@ def run():
         x = torch.full((1024,), float(i), device="cuda")
         print(halve(x).sum().item())
         del x
+
+#- case: one caller's stream proves nothing of another's
+class Scratch:
+    def __init__(self):
+        self.buffers = {}
+
+    def reserve(self, key, stream):
+        with torch.cuda.stream(stream):
+            buffer = torch.empty(1024, device="cuda")
+        buffer.record_stream(stream)
+      # ^ redundant-record-stream
+        self.buffers[key] = buffer
+#- good
+class Scratch:
+    def __init__(self):
+        self.buffers = {}
+
+    def reserve(self, key, stream):
+        with torch.cuda.stream(stream):
+            self.buffers[key] = torch.empty(1024, device="cuda")
+        self.uses(stream)
+
+    def uses(self, stream):
+        for buffer in self.buffers.values():
+            buffer.record_stream(stream)
+
+#- case: needless for one stream of several
+def packed(host, sides):
+    here = torch.cuda.current_stream()
+    x = host.cuda()
+    x.record_stream(here)
+  # ^ redundant-record-stream
+    print(x.sum().item())
+#- good
+def packed(host, pending):
+    here = torch.cuda.current_stream()
+    side = torch.cuda.Stream()
+    x = host.cuda()
+    side.wait_stream(here)
+    for stream in (side, here):
+        x.record_stream(stream)
+    with torch.cuda.stream(side):
+        y = x * 2
+    pending.append((x, y))
+    here.wait_stream(side)

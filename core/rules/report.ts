@@ -249,7 +249,8 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
 
 /** A record_stream on what the function hands to its caller: what that does with it is not this function's to know. */
 function isHandedOn(path: LoweredPath, hazard: Hazard): boolean {
-  if (hazard.kind !== 'redundant-record-stream' || hazard.why === 'allocating-stream') return false;
+  if (hazard.kind !== 'redundant-record-stream') return false;
+  if (hazard.why === 'allocating-stream') return isCallersStream(path, hazard);
   const origin = originOf(path.program, hazard.call);
   const activation = origin?.frames.at(-1)?.activation;
   return (
@@ -259,6 +260,21 @@ function isHandedOn(path: LoweredPath, hazard: Hazard): boolean {
     inBackward(path, origin?.frames.slice(-1) ?? []) ||
     isDroppedElsewhere(path, hazard, activation)
   );
+}
+
+/**
+ * Whether the function that records was given the stream by its caller, and found the block already there: another
+ * caller may give another stream.
+ */
+function isCallersStream(path: LoweredPath, { call, block }: RedundantRecordStream): boolean {
+  const step = path.program.steps[call];
+  const activation = originOf(path.program, call)?.frames.at(-1)?.activation;
+  if (step?.kind !== 'recordStream' || activation === undefined) return false;
+  const recording = path.activations[activation];
+  const given = new Set(recording?.function?.parameters.map((parameter) => parameter.name));
+  if (!namesOf(recording, { kind: 'stream', stream: step.stream }, call).some((name) => given.has(name))) return false;
+  const allocation = path.program.steps.findIndex((other) => other.kind === 'allocate' && other.block === block);
+  return !originOf(path.program, allocation)?.frames.some((frame) => frame.activation === activation);
 }
 
 /**

@@ -98,3 +98,51 @@ def both(host):
     high = table.max()
     torch.cuda.synchronize()
     return low, high
+
+#- case: a kernel that stores under a flag that its caller sets
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, IN_PLACE: tl.constexpr):
+    i = tl.arange(0, 1024)
+    v = tl.load(x_ptr + i)
+    if IN_PLACE:
+        tl.store(x_ptr + i, v * 2)
+    else:
+        tl.store(y_ptr + i, v * 2)
+
+def run(host, n):
+    x = host.cuda()
+    y = torch.empty(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        z = x.tanh()
+    scale[(1,)](x, y, n, IN_PLACE=True)
+  # ^ write-after-read
+    torch.cuda.current_stream().wait_stream(side)
+    print(z.sum().item())
+#- good
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale(x_ptr, y_ptr, n, IN_PLACE: tl.constexpr):
+    i = tl.arange(0, 1024)
+    v = tl.load(x_ptr + i)
+    if IN_PLACE:
+        tl.store(x_ptr + i, v * 2)
+    else:
+        tl.store(y_ptr + i, v * 2)
+
+def run(host, n):
+    x = host.cuda()
+    y = torch.empty(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        z = x.tanh()
+    scale[(1,)](x, y, n, IN_PLACE=False)
+    torch.cuda.current_stream().wait_stream(side)
+    print(z.sum().item())

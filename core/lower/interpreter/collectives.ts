@@ -141,7 +141,9 @@ function launch(
   const start = m.builder.event('collective');
   m.emit({ kind: 'record', event: start, stream: m.current().stream.stream });
   m.emit({ kind: 'wait', event: start, stream: stream.stream, implicit: true });
-  m.launch(name, { stream, activation: -1 }, reads, writes);
+  // Host memory is moved by the host's own backend.
+  const onDevice = (tensor: TensorV): boolean => !isHost(tensor);
+  m.launch(name, { stream, activation: -1 }, reads.filter(onDevice), writes.filter(onDevice));
   return m.temp(new WorkV(markDone(m, stream), tensors, form));
 }
 

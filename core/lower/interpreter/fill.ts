@@ -40,7 +40,10 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     const fn = value instanceof FunctionV ? value : undefined;
     // What the others say decides, too.
     if (fn) m.touched.add(`${entry.module.file}#${fn.node.start}`);
-    if (!fn || fn.node === entry.node || fn.node.kind !== 'FunctionDef' || fn.name.startsWith('__')) continue;
+    if (!fn || fn.node === entry.node || fn.node.kind !== 'FunctionDef') continue;
+    // The end of a `with` over the object lies between its methods, too.
+    if (/^__a?exit__$/.test(fn.name) && orders.test(text.slice(fn.node.start, fn.node.end))) orderedElsewhere = true;
+    if (fn.name.startsWith('__')) continue;
     // A decorator's wrapper stands for a method that its text says nothing of; it may be the entry itself.
     if (cls.node && (fn.node.start < cls.node.start || fn.node.end > cls.node.end)) continue;
     const body = text.slice(fn.node.start, fn.node.end);

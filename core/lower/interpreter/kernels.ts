@@ -1,22 +1,34 @@
 /** Kernels of the program's own (Triton): which of their arguments they write is read off their stores. */
-import type { FunctionDef, Node } from '../../python/ast.ts';
+import type { Expression, FunctionDef, If, Node } from '../../python/ast.ts';
 import { walk } from '../names.ts';
-import type { KernelV, TensorV, Value } from '../values.ts';
+import { isObj, type KernelV, type TensorV, type Value } from '../values.ts';
 import { type Keywords, tensorsIn } from './calls.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
 import { tensorOf } from './tensors.ts';
 
-const stored = new WeakMap<FunctionDef, ReadonlySet<string>>();
+/** A test around a store, and which way leads to it. */
+interface Guard {
+  readonly test: Expression;
+  readonly taken: boolean;
+}
+
+interface Store {
+  /** Names that the place is made of, followed through plain assignments. */
+  readonly through: ReadonlySet<string>;
+  readonly guards: readonly Guard[];
+}
+
+const storesOf = new WeakMap<FunctionDef, readonly Store[]>();
 
 type Named = Node & { readonly kind?: string; readonly id?: string; readonly name?: string };
 
-/** Parameters that the kernel stores through, followed through plain assignments. */
-function writtenParameters(node: FunctionDef): ReadonlySet<string> {
-  const known = stored.get(node);
+/** What the kernel stores through, and under which tests. */
+function storesIn(node: FunctionDef): readonly Store[] {
+  const known = storesOf.get(node);
   if (known) return known;
   const sources = new Map<string, Set<string>>();
-  const written = new Set<string>();
+  const found: { through: Set<string>; guards: readonly Guard[] }[] = [];
   const namesIn = (part: Node): Set<string> => {
     const names = new Set<string>();
     walk(part, (inner) => {
@@ -26,48 +38,78 @@ function writtenParameters(node: FunctionDef): ReadonlySet<string> {
     });
     return names;
   };
-  walk(node, (inner) => {
-    const statement = inner as unknown as {
-      kind?: string;
-      targets?: Named[];
-      target?: Named;
-      value?: Node;
-      callee?: Named;
-      args?: Node[];
-    };
-    if ((statement.kind === 'Assign' || statement.kind === 'AugAssign') && statement.value)
-      for (const target of statement.targets ?? (statement.target ? [statement.target] : []))
-        if (target.kind === 'Name' && target.id !== undefined) {
-          const into = sources.get(target.id) ?? new Set<string>();
-          for (const name of namesIn(statement.value)) into.add(name);
-          sources.set(target.id, into);
-        }
-    if (
-      statement.kind === 'Call' &&
-      statement.callee?.kind === 'Attribute' &&
-      /^(store|atomic_\w+)$/.test(statement.callee.name ?? '')
-    ) {
-      const place = statement.args?.[0];
-      if (place) for (const name of namesIn(place)) written.add(name);
-    }
-    return true;
-  });
-  for (let grown = true; grown; ) {
-    grown = false;
-    for (const name of [...written])
-      for (const source of sources.get(name) ?? [])
-        if (!written.has(source)) {
-          written.add(source);
-          grown = true;
-        }
-  }
-  stored.set(node, written);
+  const look = (part: Node, guards: readonly Guard[]): void =>
+    walk(part, (inner) => {
+      if (inner.kind === 'If') {
+        const { test, body, orelse } = inner as If;
+        look(test, guards);
+        for (const statement of body) look(statement, [...guards, { test, taken: true }]);
+        for (const statement of orelse) look(statement, [...guards, { test, taken: false }]);
+        return false;
+      }
+      const statement = inner as unknown as {
+        kind?: string;
+        targets?: Named[];
+        target?: Named;
+        value?: Node;
+        callee?: Named;
+        args?: Node[];
+      };
+      if ((statement.kind === 'Assign' || statement.kind === 'AugAssign') && statement.value)
+        for (const target of statement.targets ?? (statement.target ? [statement.target] : []))
+          if (target.kind === 'Name' && target.id !== undefined) {
+            const into = sources.get(target.id) ?? new Set<string>();
+            for (const name of namesIn(statement.value)) into.add(name);
+            sources.set(target.id, into);
+          }
+      if (
+        statement.kind === 'Call' &&
+        statement.callee?.kind === 'Attribute' &&
+        /^(store|atomic_\w+)$/.test(statement.callee.name ?? '')
+      ) {
+        const place = statement.args?.[0];
+        if (place) found.push({ through: namesIn(place), guards });
+      }
+      return true;
+    });
+  look(node, []);
+  // A set takes in what is added while it is gone through.
+  for (const { through } of found)
+    for (const name of through) for (const source of sources.get(name) ?? []) through.add(source);
+  storesOf.set(node, found);
+  return found;
+}
+
+/** Parameters that a call with these arguments writes through. What an argument that is not known decides is not taken. */
+function writtenParameters(node: FunctionDef, given: ReadonlyMap<string, Value>): ReadonlySet<string> {
+  const parameters = new Set(node.parameters.map(({ name }) => name));
+  const written = new Set<string>();
+  for (const { through, guards } of storesIn(node))
+    if (guards.every(({ test, taken }) => leads(test, taken, parameters, given)))
+      for (const name of through) written.add(name);
   return written;
+}
+
+/** Whether the test lets the call through; one on something other than an argument does so for some of the threads. */
+function leads(
+  test: Expression,
+  taken: boolean,
+  parameters: ReadonlySet<string>,
+  given: ReadonlyMap<string, Value>,
+): boolean {
+  if (test.kind === 'Unary' && test.operator === 'not') return leads(test.operand, !taken, parameters, given);
+  if (test.kind !== 'Name' || !parameters.has(test.id)) return true;
+  const value = given.get(test.id);
+  return value !== undefined && !isObj(value) && Boolean(value) === taken;
 }
 
 export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[], keywords: Keywords): Value {
   const names = kernel.node.parameters.map((parameter) => parameter.name);
-  const written = writtenParameters(kernel.node);
+  const given = new Map(keywords);
+  for (const [i, value] of args.entries()) if (names[i] !== undefined) given.set(names[i], value);
+  for (const { name, default: fallback } of kernel.node.parameters)
+    if (fallback?.kind === 'Constant' && !given.has(name)) given.set(name, fallback.value);
+  const written = writtenParameters(kernel.node, given);
   const reads: TensorV[] = [];
   const writes: TensorV[] = [];
   const take = (name: string, value: Value): void => {
