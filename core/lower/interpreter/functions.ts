@@ -154,7 +154,6 @@ export function bindArguments(
           left.delete(parameter.name);
         }
     }
-    value ??= undefined;
     if (value === undefined) value = fn.defaults.get(parameter.name);
     if (value === undefined) value = unknownParameter(parameter);
     scope.vars.set(parameter.name, value);
