@@ -17,7 +17,6 @@ import type { CheckReport } from './formats/report.ts';
 import { counted } from './formats/report.ts';
 import { sarif } from './formats/sarif.ts';
 import { text } from './formats/text.ts';
-import { relevantFiles } from './relevant-files.ts';
 import { readSourceFiles, readStandardInput } from './source-files.ts';
 import { watchSyntax } from './syntax-problems.ts';
 import { writeKeepingBytes } from './write.ts';
@@ -36,7 +35,7 @@ export async function check(args: readonly string[]): Promise<number> {
     withoutBaselines: options.writeBaseline !== undefined,
   });
   const read = await readFiles(options, projects);
-  const files = relevantFiles(read.files);
+  const files = read.files;
   const syntax = watchSyntax(await loadParser());
   const checker = createProjectChecker(
     () => createSourceChecker(syntax.parser),

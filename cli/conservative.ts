@@ -4,7 +4,6 @@ import { parseArguments, UsageError } from './arguments.ts';
 import { loadParser } from './checker.ts';
 import { unifiedDiff } from './diff.ts';
 import { displayPath } from './display-path.ts';
-import { relevantFiles } from './relevant-files.ts';
 import { readSourceFiles } from './source-files.ts';
 import { writeKeepingBytes } from './write.ts';
 
@@ -12,7 +11,7 @@ export async function conservative(args: readonly string[]): Promise<number> {
   const given = parseArguments(args, [], ['--write']);
   if (!given.rest.length) throw new UsageError('conservative needs a file or a folder');
   const read = readSourceFiles(given.rest);
-  const files = relevantFiles(read.files);
+  const files = read.files;
   const result = insertOrders(await loadParser(), files);
   const problems = [...read.problems, ...result.problems];
   let changed = 0;

@@ -4,14 +4,13 @@ import { choice, parseArguments, UsageError } from './arguments.ts';
 import { loadParser } from './checker.ts';
 import { displayPath } from './display-path.ts';
 import { readSourceFiles } from './source-files.ts';
-import { relevantFiles } from './relevant-files.ts';
 
 export async function lean(args: readonly string[]): Promise<number> {
   const given = parseArguments(args, ['--format']);
   const format = choice(given, '--format', ['text', 'json'], 'text');
   if (!given.rest.length) throw new UsageError('lean needs a file or a folder');
   const read = readSourceFiles(given.rest);
-  const { calls, problems } = spareCalls(await loadParser(), relevantFiles(read.files));
+  const { calls, problems } = spareCalls(await loadParser(), read.files);
   const all = [...read.problems, ...problems];
   if (format === 'json') console.log(JSON.stringify({ version: 1, files: read.files.length, calls, problems: all }));
   else {

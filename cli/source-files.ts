@@ -99,6 +99,8 @@ export function readSourceFiles(
     if (isDirectory) walk(absolute);
     else read(absolute);
   }
+  // The same files give the same findings in whatever order they are named.
+  files.sort((a, b) => (a.file < b.file ? -1 : a.file > b.file ? 1 : 0));
   return { files, problems };
 }
 
