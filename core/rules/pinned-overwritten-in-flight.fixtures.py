@@ -52,3 +52,43 @@ def upload(row):
     batch = staging.to("cuda", non_blocking=True)
     print(staging.sum().item())
     return batch
+
+#- case: two slots that take turns
+class Stage:
+    def __init__(self):
+        self.copies = torch.cuda.Stream()
+        self.slots = [torch.empty(8, pin_memory=True) for _ in range(2)]
+        self.at = 0
+
+    def record(self, rows):
+        host = self.slots[self.at]
+        out = rows.cuda()
+        self.copies.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.copies):
+            out.copy_(host, non_blocking=True)
+        host.numpy()[0].fill(1.0)
+      # ^ pinned-overwritten-in-flight
+        torch.cuda.current_stream().wait_stream(self.copies)
+        return out
+#- good
+class Stage:
+    def __init__(self):
+        self.copies = torch.cuda.Stream()
+        self.slots = [torch.empty(8, pin_memory=True) for _ in range(2)]
+        self.done = [torch.cuda.Event() for _ in range(2)]
+        self.at = 0
+
+    def add(self, row):
+        self.slots[self.at].numpy()[row].fill(1.0)
+
+    def record(self, rows: torch.Tensor):
+        ready = self.at ^ 1
+        self.done[ready].synchronize()
+        self.at, write = ready, self.at
+        self.copies.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.copies):
+            self.slots[write].copy_(rows, non_blocking=True)
+            self.done[write].record()
+
+    def read(self):
+        return self.slots[self.at].numpy().sum()

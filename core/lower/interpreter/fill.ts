@@ -27,6 +27,8 @@ import { parameterValue } from './run.ts';
 const stores =
   /self\.\w+(\[[^\]]*\])?\s*(=[^=]|[-+*/|]=)|self\.\w+(\[[^\]]*\])?\.(append|appendleft|put|put_nowait|add|extend|update|setdefault|insert|copy_|fill_|zero_|add_|narrow)\(/;
 const orders = /\b(wait\w*|synchronize|sync\w*|join\w*|query|flush|barrier|finish\w*)\b/;
+/** The host waits here: which of the work before is over then depends on the calls in between. */
+const hostWaits = /\.synchronize\(/;
 const ends = /^(close|stop|shutdown|clear|reset|free|release|remove|destroy|cleanup|terminate|finalize)/;
 const mostMethods = 5;
 const stepsPerMethod = 1_500;
@@ -47,6 +49,7 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     // A decorator's wrapper stands for a method that its text says nothing of; it may be the entry itself.
     if (cls.node && (fn.node.start < cls.node.start || fn.node.end > cls.node.end)) continue;
     const body = text.slice(fn.node.start, fn.node.end);
+    if (hostWaits.test(body)) orderedElsewhere = true;
     if (!fn.name.startsWith('_') && stores.test(body) && !ends.test(fn.name) && methods.length < mostMethods)
       methods.push(fn);
     else if (orders.test(body)) orderedElsewhere = true;
