@@ -322,3 +322,29 @@ class Ring:
     def wait(self):
         for request in self.requests:
             request.wait()
+
+#- case: a pipeline that runs two turns beyond its items
+import torch.distributed as dist
+
+def exchange(inputs, group, side):
+    outputs, works = [None] * len(inputs), [None] * len(inputs)
+    for i in range(len(inputs) + 2):
+        if 0 < i < len(inputs) + 1:
+            outputs[i - 1] = torch.empty_like(inputs[i - 1].cuda())
+            works[i - 1] = dist.all_to_all_single(outputs[i - 1], inputs[i - 1], group=group, async_op=True)
+        if 1 < i < len(inputs) + 1:
+            works[i - 2].wait()
+    return outputs
+  # ^ unjoined-output
+#- good
+import torch.distributed as dist
+
+def exchange(inputs, group, side):
+    outputs, works = [None] * len(inputs), [None] * len(inputs)
+    for i in range(len(inputs) + 2):
+        if 0 < i < len(inputs) + 1:
+            outputs[i - 1] = torch.empty_like(inputs[i - 1].cuda())
+            works[i - 1] = dist.all_to_all_single(outputs[i - 1], inputs[i - 1], group=group, async_op=True)
+        if i > 1:
+            works[i - 2].wait()
+    return outputs

@@ -33,7 +33,7 @@ import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
 import { GeneratorV } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
-import { iterate, itemsOf } from './iteration.ts';
+import { iterate, itemsOf, unknownLength } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
@@ -374,7 +374,9 @@ const concreteTurns = 12;
 const shortTurns = 4;
 
 function range(m: Machine, args: readonly Value[]): Value {
-  const numbers = args.map((arg) => resolved(m, arg));
+  const values = args.map((arg) => resolved(m, arg));
+  if (values.length === 1) m.ranges.settleBySum(values[0]!, unknownLength);
+  const numbers = values.map((value) => m.ranges.settled(value));
   const [start, end, step] =
     numbers.length === 1 ? [0, numbers[0]!, 1] : [numbers[0] ?? 0, numbers[1] ?? null, numbers[2] ?? 1];
   const unknown = numbers.some((n) => typeof n !== 'number');

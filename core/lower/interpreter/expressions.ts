@@ -285,8 +285,8 @@ function superOf(m: Machine, node: Call): Value {
 }
 
 export function binary(m: Machine, operator: string, left_: Value, right_: Value, _node: Node): Value {
-  const left = resolved(m, left_);
-  const right = resolved(m, right_);
+  const left = m.ranges.settled(resolved(m, left_));
+  const right = m.ranges.settled(resolved(m, right_));
   const a = typeof left === 'boolean' ? Number(left) : left;
   const b = typeof right === 'boolean' ? Number(right) : right;
   if (typeof a === 'number' && typeof b === 'number') return arithmetic(operator, a, b);
@@ -326,6 +326,9 @@ export function binary(m: Machine, operator: string, left_: Value, right_: Value
   const derived = m.deriveUnknown(`b:${operator}:${keyOf(left)}:${keyOf(right)}`, 'value');
   derived.plain = true;
   derived.computed = true;
+  if (left instanceof Unknown && typeof b === 'number' && (operator === '+' || operator === '-'))
+    m.ranges.sum(derived, left, operator === '+' ? b : -b);
+  else if (right instanceof Unknown && typeof a === 'number' && operator === '+') m.ranges.sum(derived, right, a);
   return derived;
 }
 
@@ -416,8 +419,8 @@ function compare(m: Machine, node: Compare): Value {
 }
 
 export function compareValues(m: Machine, operator: string, left_: Value, right_: Value, node: Node): Value {
-  const left = asStream(resolved(m, left_));
-  const right = asStream(resolved(m, right_));
+  const left = m.ranges.settled(asStream(resolved(m, left_)));
+  const right = m.ranges.settled(asStream(resolved(m, right_)));
   if (operator === 'in' || operator === 'not in') {
     const found = contains(m, left, right, node);
     if (found !== undefined) return operator === 'in' ? found : !found;

@@ -18,6 +18,9 @@ interface Range {
   highOpen: boolean;
 }
 
+/** Turns that a loop takes beyond its elements: as deep as pipelines get. */
+const mostSettled = 8;
+
 const mirrored: Readonly<Record<string, string>> = { '<': '>', '>': '<', '<=': '>=', '>=': '<=', '==': '==' };
 
 export function comparisonOf(operator: string, left: Value, right: Value): Comparison | undefined {
@@ -30,6 +33,32 @@ export function comparisonOf(operator: string, left: Value, right: Value): Compa
 
 export class Ranges {
   readonly #ranges = new Map<Unknown, Range>();
+  /** Unknown numbers that are another one and a known number. */
+  readonly #sums = new Map<Unknown, { readonly of: Unknown; readonly plus: number }>();
+  /** What the turns that a loop takes make of a number. */
+  readonly #settled = new Map<Unknown, number>();
+
+  sum(result: Unknown, of: Unknown, plus: number): void {
+    const inner = this.#sums.get(of);
+    this.#sums.set(result, inner ? { of: inner.of, plus: inner.plus + plus } : { of, plus });
+  }
+
+  /** `range(n + 2)` takes two turns more than there are elements: from then on `n` is that number of them. */
+  settleBySum(value: Value, elements: number): void {
+    const sum = value instanceof Unknown ? this.#sums.get(value) : undefined;
+    if (!sum || sum.plus < 1 || sum.plus > mostSettled || this.#settled.has(sum.of)) return;
+    if (this.implied({ of: sum.of, operator: '==', than: elements }) !== false) this.#settled.set(sum.of, elements);
+  }
+
+  /** The number that the value is by now, or the value. */
+  settled(value: Value): Value {
+    if (this.#settled.size === 0 || !(value instanceof Unknown)) return value;
+    const own = this.#settled.get(value);
+    if (own !== undefined) return own;
+    const sum = this.#sums.get(value);
+    const base = sum && this.#settled.get(sum.of);
+    return base === undefined ? value : base + sum!.plus;
+  }
 
   #rangeOf(value: Unknown): Range {
     let range = this.#ranges.get(value);
