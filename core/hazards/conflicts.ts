@@ -88,6 +88,7 @@ export class Conflicts implements PairCheck {
       else if (this.#clocks.hostAfter(thread, writer, write)) this.#clocks.relyOnHost(thread, writer);
       else if (!entry.evidence || this.#unknown(writer) || this.#unknown(stream) || this.#lent(writer))
         this.suspected = true;
+      else if (this.#joinedByGiven(writer, write)) this.suspected = true;
       else {
         seen.add(writer);
         if (this.#isNew(write, step))
@@ -226,6 +227,14 @@ export class Conflicts implements PairCheck {
 
   #unknown(stream: StreamId): boolean {
     return this.#program.streams[stream]!.unknown === true;
+  }
+
+  /** A stream that the program was given waits for the write: that is where its receiver is said to work. */
+  #joinedByGiven(writer: StreamId, write: StepIndex): boolean {
+    return this.#program.streams.some(
+      ({ made, isDefault, collective }, stream) =>
+        !made && !isDefault && !collective && stream !== writer && this.#clocks.streamAfter(stream, writer, write),
+    );
   }
 
   #lent(stream: StreamId): boolean {

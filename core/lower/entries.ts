@@ -204,7 +204,7 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
 }
 
 /** An autograd Function's: run by what names the class. */
-function isStaticForward({ name, decorators }: FunctionDef): boolean {
+export function isStaticForward({ name, decorators }: FunctionDef): boolean {
   return name === 'forward' && decorators.some((one) => one.kind === 'Name' && one.id === 'staticmethod');
 }
 

@@ -8,6 +8,7 @@ import {
   commonFolder,
   type FunctionEntry,
   functionsOf,
+  isStaticForward,
   isTestFile,
   namesMentioned,
   reaching,
@@ -169,7 +170,7 @@ function runCallers(
   /** Whether some run but its own went through a function. */
   const passed = (place: string): boolean =>
     [...done].some(([caller, { lowered }]) => caller !== place && lowered.judges?.includes(place));
-  /** Callers whose run did not come to what they name: they may get its object from callers of their own. */
+  /** Functions of autograd whose run did not come to what they name: they get its object from whoever applies them. */
   const blind = new Set<FunctionEntry>();
   const search = (entry: FunctionEntry | undefined): void => {
     if (!entry || searched.has(entry)) return;
@@ -177,7 +178,8 @@ function runCallers(
     const { functions, modules } = callers.of(entry);
     for (const caller of functions) if (isEntry(caller)) runFunction(caller);
     for (const module of modules) runModule(module);
-    if (entry.owner && !passed(placeOf(entry))) for (const caller of functions) if (isEntry(caller)) blind.add(caller);
+    if (!entry.owner || passed(placeOf(entry))) return;
+    for (const caller of functions) if (caller.owner && isStaticForward(caller.node)) blind.add(caller);
   };
   let latest = [...done.values()];
   for (let round = 0; round < callerRounds && (latest.length || blind.size); round++) {

@@ -47,8 +47,8 @@ export interface StreamEntry {
   /** Unknown streams (a parameter nobody passes, a foreign handle) are never accused, only followed. */
   readonly unknown?: boolean;
   /**
-   * Given by the entry's caller, and neither waits for anything here nor is waited for: what is left on it is for the
-   * caller to order. Source only.
+   * Given by the entry's caller, and nothing here waits for it: what is left on it is for the caller to order. Source
+   * only.
    */
   readonly lent?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */

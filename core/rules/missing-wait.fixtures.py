@@ -1390,3 +1390,95 @@ class Shared(torch.nn.Module):
             self.side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.side):
             self.score = self.gate(x)
+
+#- case: a Function loads its shards, where a flag of the constructor asks for it
+class Shard(torch.nn.Module):
+    def __init__(self, layers, device, offload_device):
+        super().__init__()
+        self.layers = layers
+        self.device = device
+        self.offload_device = offload_device
+        self.upload = torch.cuda.Stream(device=device)
+        self.download = torch.cuda.Stream(device=device)
+
+    def forward(self, *inputs):
+        return self.layers(*inputs)
+
+    def load(self):
+        with torch.cuda.stream(self.upload):
+            self.layers.to(device=self.device, non_blocking=True)
+
+    def drop(self):
+        with torch.cuda.stream(self.download):
+            self.layers.to(self.offload_device, non_blocking=True)
+          # ^ missing-wait: is read on `self.download` by `to` before the `to` on `self.upload` is done
+
+class ByShards(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, inputs, unused, model):
+        for shard in model.shards:
+            shard.load()
+            inputs = shard(inputs)
+            #        ^ missing-wait: before the `to` on `self.upload` is done
+            shard.drop()
+        return inputs
+
+class Model(torch.nn.Module):
+    def __init__(self, parts, device, offload_device, by_shards=False, pieces=1):
+        super().__init__()
+        if not by_shards and pieces > 1:
+            raise ValueError("pieces need shards")
+        self.by_shards = by_shards
+        self.shards = [Shard(part, device, offload_device) for part in parts]
+
+    def forward(self, *inputs):
+        if self.by_shards:
+            return ByShards.apply(*inputs, torch.tensor([], requires_grad=True), self)
+        return inputs[0].cuda() * 2
+#- good
+class Shard(torch.nn.Module):
+    def __init__(self, layers, device, offload_device):
+        super().__init__()
+        self.layers = layers
+        self.device = device
+        self.offload_device = offload_device
+        self.upload = torch.cuda.Stream(device=device)
+        self.download = torch.cuda.Stream(device=device)
+
+    def forward(self, *inputs):
+        return self.layers(*inputs)
+
+    def load(self):
+        with torch.cuda.stream(self.upload):
+            self.layers.to(device=self.device, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.upload)
+
+    def drop(self):
+        # The copies to the host only read; what is on the device may be read by others as well.
+        self.download.wait_stream(self.upload)
+        with torch.cuda.stream(self.download):
+            self.layers.to(self.offload_device, non_blocking=True)
+        self.upload.wait_stream(self.download)
+        self.upload.wait_stream(torch.cuda.current_stream())
+
+class ByShards(torch.autograd.Function):
+    @staticmethod
+    def forward(ctx, inputs, unused, model):
+        for shard in model.shards:
+            shard.load()
+            inputs = shard(inputs)
+            shard.drop()
+        return inputs
+
+class Model(torch.nn.Module):
+    def __init__(self, parts, device, offload_device, by_shards=False, pieces=1):
+        super().__init__()
+        if not by_shards and pieces > 1:
+            raise ValueError("pieces need shards")
+        self.by_shards = by_shards
+        self.shards = [Shard(part, device, offload_device) for part in parts]
+
+    def forward(self, *inputs):
+        if self.by_shards:
+            return ByShards.apply(*inputs, torch.tensor([], requires_grad=True), self)
+        return inputs[0].cuda() * 2

@@ -348,3 +348,27 @@ def exchange(inputs, group, side):
         if i > 1:
             works[i - 2].wait()
     return outputs
+
+#- case: the consumer's stream is one that the object was given, and it waits
+class Stage(torch.nn.Module):
+    def __init__(self, layer: torch.nn.Linear, ahead: torch.cuda.Stream, main: torch.cuda.Stream):
+        super().__init__()
+        self.layer = torch.nn.Linear(8, 8).cuda()
+        self.ahead = ahead
+        self.main = main
+
+    def forward(self, x):
+        with torch.cuda.stream(self.ahead):
+            y = self.layer(torch.zeros(8, device="cuda"))
+        self.main.wait_stream(self.ahead)
+        y.record_stream(self.main)
+        return y
+
+#- case: who passes the stream is the one to wait for it
+def upload(x, copier):
+    here = torch.cuda.current_stream()
+    out = torch.empty_like(x, device="cuda")
+    with torch.cuda.stream(copier):
+        copier.wait_stream(here)
+        out.copy_(x, non_blocking=True)
+    return out

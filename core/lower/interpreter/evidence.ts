@@ -19,6 +19,7 @@ function ofTensors(name: string): boolean {
 
 export function proveByWaits(builder: ProgramBuilder): void {
   const ordered = new Set<StreamId>();
+  const waitedFor = new Set<StreamId>();
   const uploading = new Set<StreamId>();
   const recorded = new Map<EventId, StreamId>();
   for (const step of builder.emitted) {
@@ -26,7 +27,10 @@ export function proveByWaits(builder: ProgramBuilder): void {
     else if (step.kind === 'wait' && !step.implicit) {
       ordered.add(step.stream);
       const from = recorded.get(step.event);
-      if (from !== undefined) ordered.add(from);
+      if (from !== undefined) {
+        ordered.add(from);
+        waitedFor.add(from);
+      }
     } else if (step.kind === 'launch' && step.copy === 'h2d') uploading.add(step.stream);
   }
   for (const step of builder.emitted) {
@@ -38,5 +42,5 @@ export function proveByWaits(builder: ProgramBuilder): void {
       if (memory === 'device') device.prove();
     }
   }
-  for (const stream of ordered) if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
+  for (const stream of waitedFor) if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
 }

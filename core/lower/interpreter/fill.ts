@@ -11,7 +11,7 @@ import {
   DictV,
   EventV,
   FunctionV,
-  type InstanceV,
+  InstanceV,
   isObj,
   ListV,
   SetV,
@@ -71,20 +71,26 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     });
   m.filling = false;
   loosen(self, cls, text, entry.node);
-  if (cls.node && recordsEvents(text.slice(cls.node.start, cls.node.end))) forgetEvents(m, self);
+  forgetEvents(m, self);
   return !orderedElsewhere;
 }
 
-/** Events that another call may have recorded since. */
+/** Events that another call may have recorded since: a method of the object, or of one that it holds. */
 function forgetEvents(m: Machine, self: InstanceV): void {
   const seen = new Set<Value>();
-  const visit = (value: Value | undefined): void => {
+  const visit = (value: Value | undefined, recorded: boolean): void => {
     if (!isObj(value) || seen.has(value)) return;
     seen.add(value);
-    if (value instanceof EventV && !m.recordedEvents.has(value.event)) m.builder.events[value.event]!.unknown = true;
-    value.children(visit);
+    if (value instanceof EventV && recorded && !m.recordedEvents.has(value.event))
+      m.builder.events[value.event]!.unknown = true;
+    const below = recorded || (value instanceof InstanceV && recordsInside(value.cls));
+    value.children((part) => visit(part, below));
   };
-  visit(self);
+  visit(self, false);
+}
+
+function recordsInside({ node, module }: ClassV): boolean {
+  return node !== undefined && module !== undefined && recordsEvents(module.syntax.text.slice(node.start, node.end));
 }
 
 /** What other calls may have changed since is not known to be what the constructor set. */
