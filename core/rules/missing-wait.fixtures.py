@@ -1482,3 +1482,20 @@ class Model(torch.nn.Module):
         if self.by_shards:
             return ByShards.apply(*inputs, torch.tensor([], requires_grad=True), self)
         return inputs[0].cuda() * 2
+
+#- case: of several results the first is named
+def attended(attend, q):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        out, _, _ = attend(q.cuda())
+    y = out * 2
+      # ^ missing-wait: `out` is read
+    print(y.sum().item())
+#- good
+def attended(attend, q):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        out, _, _ = attend(q.cuda())
+    torch.cuda.current_stream().wait_stream(side)
+    y = out * 2
+    print(y.sum().item())

@@ -70,7 +70,12 @@ export function storeName(m: Machine, name: string, value: Value, mode: StoreMod
 function unpack(m: Machine, targets: readonly Expression[], value: Value, mode: StoreMode): void {
   const star = targets.findIndex((target) => target.kind === 'Starred');
   const items = itemsFor(m, value, targets.length, star);
-  targets.forEach((target, i) => {
+  // One tensor stands for several results: what it is called last, and so shown as, is the first name of them.
+  const one = star < 0 && (value instanceof TensorV || (value instanceof Unknown && value.tensor !== undefined));
+  const last = targets.length - 1;
+  for (let at = 0; at <= last; at++) {
+    const i = one ? last - at : at;
+    const target = targets[i]!;
     if (star < 0 || i < star) assignTo(m, target, items[i] ?? new Unknown('item', 'element'), mode);
     else if (i === star) {
       const end = items.length - (targets.length - star - 1);
@@ -78,7 +83,7 @@ function unpack(m: Machine, targets: readonly Expression[], value: Value, mode: 
       if (value instanceof Unknown) rest.open = true;
       assignTo(m, target, rest, mode);
     } else assignTo(m, target, items[items.length - (targets.length - i)] ?? new Unknown('item', 'element'), mode);
-  });
+  }
 }
 
 function itemsFor(m: Machine, value: Value, count: number, star: number): readonly Value[] {

@@ -77,7 +77,7 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
       const key = `[${keyPart(index.lower)}:${keyPart(index.upper)}]`;
       return memoUnknown(value, key);
     }
-    return memoUnknown(value, `[${isObj(index) ? keyOf(index) : String(index)}]`);
+    return memoUnknown(value, `[${isObj(index) ? keyOf(index) : String(index)}]`, isObj(index) ? '[…]' : undefined);
   }
   if (value instanceof InstanceV) {
     const method = lookup(value.cls, '__getitem__');
@@ -107,10 +107,11 @@ function keyPart(value: Value): string {
   return value === null ? '' : isObj(value) ? keyOf(value) : String(value);
 }
 
-function memoUnknown(owner: Unknown, key: string): Value {
+/** `shown`: the index as messages write it, where the key is no word of the program's. */
+function memoUnknown(owner: Unknown, key: string, shown = key): Value {
   let item = owner.items.get(key);
   if (item === undefined) {
-    const made = new Unknown(owner.name + key, partOrigin(owner.origin));
+    const made = new Unknown(owner.name + shown, partOrigin(owner.origin));
     made.madeBy = owner.madeBy;
     made.plain = /shape|size/.test(owner.name) && owner.plain;
     item = made;

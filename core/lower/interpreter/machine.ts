@@ -687,7 +687,8 @@ export class Machine {
   // ---- names for rules
 
   bind(expression: string, value: Value | undefined, sinceStart = false): void {
-    if (!this.stack.length) return;
+    // Nobody means anything by `_`.
+    if (!this.stack.length || expression === '_') return;
     const activation = this.activations[this.frame.activation]!;
     const before = activation.open.get(expression);
     const target = targetOf(value);
