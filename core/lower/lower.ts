@@ -20,7 +20,7 @@ import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
-import { moduleMentionsStreams, speaksOfStreams } from './words.ts';
+import { codeOfNode, moduleMentionsStreams, ordering, speaksOfStreams } from './words.ts';
 
 export interface LowerOptions {
   /** Statements and calls that one path may execute. */
@@ -56,6 +56,8 @@ const defaults = { stepsPerPath: 8_000, stepsPerEntry: 16_000, pathsPerEntry: 16
  * nothing at all is done, one path tells enough.
  */
 const dullPaths = 4;
+/** The same where the entry itself orders streams: then the paths have not come to that yet. */
+const orderingPaths = 12;
 const silentPaths = 2;
 /** Paths of an entry without a word of streams, and its steps: what it calls has most of the tests that matter. */
 const callerPaths = 6;
@@ -111,7 +113,9 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const run = (name: string, module: Module, node: Node, start: (m: Machine) => void): [LoweredEntry, number] => {
     const known = options.reuse?.(name, module.file, signature());
     if (known) return [known, 0];
-    return lowerEntry(workspace, name, module.file, start, limits, saysStreams(node, module));
+    const says = saysStreams(node, module);
+    const orders = says && ordering.test(codeOfNode(node, module));
+    return lowerEntry(workspace, name, module.file, start, limits, says, orders);
   };
   const runModule = (module: Module): void => {
     if (done.has(module.file)) return;
@@ -241,6 +245,7 @@ function lowerEntry(
   start: (m: Machine) => void,
   limits: Limits,
   says: boolean,
+  orders: boolean,
 ): [LoweredEntry, spent: number] {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
@@ -265,7 +270,9 @@ function lowerEntry(
     const most =
       paths.length > 0 && dull
         ? says
-          ? dullPaths
+          ? orders
+            ? orderingPaths
+            : dullPaths
           : idle
             ? 1
             : silentPaths

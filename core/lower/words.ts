@@ -28,6 +28,9 @@ const strong =
 const spoken =
   /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
+/** What orders streams by itself, or selects one. */
+export const ordering = /\bwait_(?:stream|event)\(|\brecord_stream\(|\.stream\(/;
+
 /** Whether a file has a word of streams in its code. */
 export function mentionsStreams(text: string): boolean {
   return needles.some((needle) => text.includes(needle)) && strong.test(text) && strong.test(codeOf(text));

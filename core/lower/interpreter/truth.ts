@@ -75,9 +75,13 @@ export function condition(m: Machine, test: Expression, options: TestOptions): b
   return truth(m, value, test, options);
 }
 
-function wantNone(options: TestOptions, positive: boolean): TestOptions {
-  if (options.want === undefined) return options;
-  return { open: options.open, want: positive ? options.want : !options.want };
+function wantNone({ open, want, prefer }: TestOptions, positive: boolean): TestOptions {
+  const none = (outcome: boolean) => (positive ? outcome : !outcome);
+  return {
+    open,
+    ...(want === undefined ? {} : { want: none(want) }),
+    ...(prefer === undefined ? {} : { prefer: none(prefer) }),
+  };
 }
 
 export function truth(m: Machine, value: Value, node: Node, options: TestOptions = { open: true }): boolean {
@@ -136,7 +140,7 @@ export function isNone(m: Machine, value: Value, node: Node, options: TestOption
   if (value.tensor || value.stream || value.event) return false;
   if (m.decisions.known(`t:${value.id}`) === true) return false;
   if (m.decisions.known(`t:${value.id}`) === false && value.hint === null) return true;
-  const fallback = options.want ?? value.hint === null;
+  const fallback = options.want ?? options.prefer ?? value.hint === null;
   return m.decide(`n:${value.id}`, fallback, node, options.open);
 }
 
