@@ -18,7 +18,7 @@ import type { PythonParser } from './python/parse.ts';
 import { LoweringMemory } from './reuse.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
 import { type Analysis, type Trial, verifiedFixes } from './rules/fixes/verify.ts';
-import { keepLastGood, type Shown } from './rules/last-good.ts';
+import { functionNameAt, isBrokenIn, keepLastGood, type RanThrough, type Shown } from './rules/last-good.ts';
 import { type ExaminedEntry, type Place, type Report, report } from './rules/report.ts';
 import { silenceIn } from './rules/silence.ts';
 
@@ -73,6 +73,8 @@ class Checker implements SourceChecker {
   #parsed = new Map<string, ParsedFile>();
   #shown = new Map<string, Shown>();
   #reports = new Map<string, Report>();
+  /** What a finding was made of, as long as it is shown. */
+  readonly #causes = new WeakMap<Finding, Report>();
   #files: readonly SourceFile[] = [];
   /** By the steps: a path that only moved in the text keeps them. */
   readonly #examined = new WeakMap<readonly Step[], Examination>();
@@ -93,6 +95,7 @@ class Checker implements SourceChecker {
     }
     const parsed = new Map<string, ParsedFile>();
     for (const { file, text } of files) parsed.set(file, this.#parse(file, text));
+    const earlier = this.#parsed;
     this.#parsed = parsed;
     this.#files = files;
     this.#alone = undefined;
@@ -106,6 +109,7 @@ class Checker implements SourceChecker {
       const finding = this.#finding(found);
       if (!finding) continue;
       this.#reports.set(keyOfFinding(finding), found);
+      this.#causes.set(finding, found);
       const list = byFile.get(found.file);
       if (list) list.push(finding);
       else byFile.set(found.file, [finding]);
@@ -116,7 +120,7 @@ class Checker implements SourceChecker {
       const module = parsed.get(file)?.module;
       if (!module) continue;
       const silence = silenceIn(module.text);
-      const all = keepLastGood(this.#shown.get(file), module, byFile.get(file) ?? [])
+      const all = this.#withLastGood(module, byFile.get(file) ?? [], earlier.get(file)?.module)
         .filter((finding) => !silence.covers(finding.range.start.line, finding.code))
         .sort(compareFindings);
       if (all.length) shown.set(file, { module, findings: all });
@@ -125,6 +129,26 @@ class Checker implements SourceChecker {
     this.#shown = shown;
     if (!options.fixes) return { findings, problems };
     return { findings: findings.map((finding) => ({ ...finding, fixes: this.fixesFor(finding) })), problems };
+  }
+
+  #withLastGood(now: Module, fresh: readonly Finding[], earlier: Module | undefined): Finding[] {
+    return keepLastGood({
+      before: this.#shown.get(now.file) ?? (earlier && { module: earlier, findings: [] }),
+      now,
+      fresh,
+      ranThrough: (finding) => {
+        const cause = this.#causes.get(finding);
+        return cause ? functionsThrough(cause) : [];
+      },
+      isBroken: ({ file, name }) => {
+        const module = this.#parsed.get(file)?.module;
+        return module !== undefined && isBrokenIn(module, name);
+      },
+      carried: (finding, before) => {
+        const cause = this.#causes.get(before);
+        if (cause) this.#causes.set(finding, cause);
+      },
+    });
   }
 
   fixesFor(finding: Finding): readonly Fix[] {
@@ -271,6 +295,24 @@ class Checker implements SourceChecker {
     }
     return { start: lines.position(start), end: lines.position(end) };
   }
+}
+
+const through = new WeakMap<Report, readonly RanThrough[]>();
+
+/** The functions that the paths of a report ran through, each once. */
+function functionsThrough(cause: Report): readonly RanThrough[] {
+  const known = through.get(cause);
+  if (known) return known;
+  const found = new Map<string, RanThrough>();
+  for (const { path } of cause.instances)
+    for (const { module, function: f } of path.activations) {
+      const { file } = module;
+      const name = f && functionNameAt(module, f.start);
+      found.set(`${file}#${name ?? ''}`, { file, name });
+    }
+  const all = [...found.values()];
+  through.set(cause, all);
+  return all;
 }
 
 function keyOfFinding({ file, code, range: { start, end } }: Finding): string {

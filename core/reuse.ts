@@ -64,13 +64,13 @@ export class LoweringMemory {
   }
 
   /**
-   * Functions that have to do with streams now and had not: the edited ones, since half-typed ones have nothing to do
-   * with anything. Their callers run again. Undefined if there are others, in or out.
+   * Functions that do something now and did not: the edited ones, since half-typed ones have nothing to do with anything. Their callers run again. Undefined if there are others, in or out.
    */
   #newNames(reach: ReadonlySet<string>, edits: ReadonlyMap<string, BodyEdit>): readonly string[] | undefined {
     const edited = new Set([...edits].map(([file, { name }]) => `${file}#${name}`));
     for (const name of this.#reach) if (!reach.has(name) && !edited.has(name)) return undefined;
-    const news: string[] = [];
+    // Who calls a function that did not parse ran past it.
+    const news = [...edits.values()].flatMap(({ wasBroken, name }) => (wasBroken ? name.split('.') : []));
     for (const name of reach)
       if (!this.#reach.has(name)) {
         if (!edited.has(name)) return undefined;
@@ -101,6 +101,7 @@ interface BodyEdit {
   /** The edited function: its place in the old text, its name with the class. */
   readonly place: string;
   readonly name: string;
+  readonly wasBroken: boolean;
   /** Offsets up to here stay; those behind move by `by`. */
   readonly prefix: number;
   readonly by: number;
@@ -110,7 +111,16 @@ interface BodyEdit {
 function bodyEdit(old: Module, module: Module): BodyEdit | undefined {
   const a = old.text;
   const b = module.text;
-  if (a === b) return { module, place: '', name: '', prefix: a.length, by: 0, definitions: definitionsIn(module) };
+  if (a === b)
+    return {
+      module,
+      place: '',
+      name: '',
+      wasBroken: false,
+      prefix: a.length,
+      by: 0,
+      definitions: definitionsIn(module),
+    };
   const shorter = Math.min(a.length, b.length);
   let prefix = 0;
   while (prefix < shorter && a.charCodeAt(prefix) === b.charCodeAt(prefix)) prefix++;
@@ -128,6 +138,7 @@ function bodyEdit(old: Module, module: Module): BodyEdit | undefined {
     module,
     place: `${module.file}#${from}`,
     name: inNew.name,
+    wasBroken: inOld.definition.broken,
     prefix,
     by: b.length - a.length,
     definitions: definitionsIn(module),

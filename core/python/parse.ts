@@ -88,6 +88,7 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
       // What is wrong around the functions may have hidden where they end.
       if (tree.rootNode.hasError) return whole(file, text);
       const { module } = build(file, rest, tree);
+      if (module.errors.length) return whole(file, text);
       const functionAt = ({ start, end }: Body): FunctionDef | undefined => {
         const part = parser.parse(text, null, { includedRanges: [rangeOf(start, end)] });
         if (!part) return undefined;

@@ -65,6 +65,7 @@ export function createSyntaxBuilder(language: Language, walkTree: WalkTree): Bui
       const builder = new SyntaxBuilder({ types, named, fields }, text, cursor, errors);
       const pieces = builder.pieces(errors.length ? undefined : earlier);
       const body = pieces.flatMap(({ statements }) => statements);
+      errors.sort(compareNodes);
       return { module: { kind: 'Module', file, text, start: 0, end: text.length, body, errors }, pieces };
     } finally {
       cursor.delete();
@@ -84,7 +85,11 @@ function errorRanges(root: TreeNode): Node[] {
     }
     for (const child of node.children) if (child?.hasError) pending.push(child);
   }
-  return ranges.sort((a, b) => a.start - b.start || a.end - b.end);
+  return ranges.sort(compareNodes);
+}
+
+function compareNodes(a: Node, b: Node): number {
+  return a.start - b.start || a.end - b.end;
 }
 
 /**
@@ -110,6 +115,40 @@ function onTypeOf(target: Expression, start: number, opening: number): Expressio
   return { kind: 'Call', callee, args, keywords: [], start, end: Math.max(target.end, opening) };
 }
 
+/**
+ * Statements of one block begin in the same column. The grammar takes those that stand further right all the same, which
+ * would make functions of the methods below a half-typed line.
+ */
+class Indentation {
+  readonly #text: string;
+  readonly #errors: Node[];
+  #column: number | undefined;
+
+  constructor(text: string, errors: Node[]) {
+    this.#text = text;
+    this.#errors = errors;
+  }
+
+  expect({ start, end }: Node, type: string): void {
+    const column = columnOf(this.#text, start);
+    if (column === undefined) return;
+    this.#column ??= column;
+    if (column === this.#column) return;
+    // At the end of a function it is inside of it, whether there is a decorator or not.
+    const at = type === 'function_definition' || type === 'decorated_definition' ? end : start;
+    this.#errors.push({ start: at, end: at });
+  }
+}
+
+/** The column of the first thing on its line; undefined for others. Tabs count as the grammar's scanner counts them. */
+function columnOf(text: string, start: number): number | undefined {
+  let column = 0;
+  let at = start - 1;
+  for (; at >= 0 && (text[at] === ' ' || text[at] === '\t'); at--) column += text[at] === '\t' ? 8 : 1;
+  if (at < 0) return column;
+  return text[at] === '\n' && !/\\\r?$/.test(text.slice(Math.max(0, at - 2), at)) ? column : undefined;
+}
+
 interface Grammar {
   readonly types: readonly string[];
   readonly named: readonly boolean[];
@@ -124,12 +163,12 @@ class SyntaxBuilder {
   readonly #fields: readonly string[];
   readonly #text: string;
   readonly #cursor: TreeWalk;
-  readonly #errors: readonly Node[];
+  readonly #errors: Node[];
   #depth = 0;
   /** Whether the function being read holds a `yield` of its own. */
   #yields = false;
 
-  constructor(grammar: Grammar, text: string, cursor: TreeWalk, errors: readonly Node[]) {
+  constructor(grammar: Grammar, text: string, cursor: TreeWalk, errors: Node[]) {
     this.#types = grammar.types;
     this.#named = grammar.named;
     this.#fields = grammar.fields;
@@ -174,9 +213,11 @@ class SyntaxBuilder {
   /** The children of the root, those that are as they were taken over. */
   pieces(earlier: EarlierSyntax | undefined): Piece[] {
     const pieces: Piece[] = [];
+    const indentation = new Indentation(this.#text, this.#errors);
     let next = 0;
     this.#each((type) => {
       const range = this.#range;
+      indentation.expect(range, type);
       if (earlier && range.end < earlier.until) {
         while (next < earlier.pieces.length && earlier.pieces[next]!.start < range.start) next++;
         const known = earlier.pieces[next];
@@ -195,7 +236,11 @@ class SyntaxBuilder {
   /** The statements below a module, block or ERROR node. */
   suite(): Statement[] {
     const body: Statement[] = [];
-    this.#each((type) => this.#statement(type, body));
+    const indentation = new Indentation(this.#text, this.#errors);
+    this.#each((type) => {
+      indentation.expect(this.#range, type);
+      this.#statement(type, body);
+    });
     return body;
   }
 

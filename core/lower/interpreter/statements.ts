@@ -255,8 +255,11 @@ function preferred(m: Machine, statement: If): boolean | undefined {
     const { text } = m.frame.module.syntax;
     const says = (start: number, end: number): boolean => speaksOfStreams(codeOf(text.slice(start, end)));
     const { body, orelse } = statement;
-    const last = body[body.length - 1]!;
-    const here = says(body[0]!.start, last.end);
+    const first = body[0];
+    const last = body[body.length - 1];
+    // A half-typed branch.
+    if (!first || !last) return undefined;
+    const here = says(first.start, last.end);
     const end = m.frame.fn?.node.end ?? statement.end;
     const there =
       orelse.length > 0
@@ -280,7 +283,8 @@ function asksForOrder(m: Machine, { test, body }: If): boolean {
   if (parameter?.default?.kind !== 'Constant' || parameter.default.type !== 'bool') return false;
   if (!(scope.vars.get(flag.id) instanceof Unknown)) return false;
   const { text } = m.frame.module.syntax;
-  return orders.test(codeOf(text.slice(body[0]!.start, body[body.length - 1]!.end)));
+  const first = body[0];
+  return first !== undefined && orders.test(codeOf(text.slice(first.start, body[body.length - 1]!.end)));
 }
 
 const orders = /\b\w*(?:wait|synchronize|record_stream)\w*\(/;
