@@ -6,7 +6,8 @@
  */
 import type { Activation, HandOver, LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { LowerOptions } from './lower/lower.ts';
-import type { ClassDef, FunctionDef, Module, Node, Statement } from './python/ast.ts';
+import type { ClassDef, FunctionDef, If, Module, Node, Statement } from './python/ast.ts';
+import { branchesOf } from './python/branches.ts';
 import type { Origin } from './program/program.ts';
 
 type Lower = (modules: readonly Module[], options: LowerOptions) => readonly LoweredEntry[];
@@ -193,14 +194,8 @@ function definitionsIn(module: Module): Map<number, FunctionDef | ClassDef> {
       const definition = node as FunctionDef | ClassDef;
       found.set(definition.start, definition);
       visit(definition.body);
-    } else if (
-      kind === 'If' ||
-      kind === 'For' ||
-      kind === 'While' ||
-      kind === 'With' ||
-      kind === 'Try' ||
-      kind === 'Match'
-    )
+    } else if (kind === 'If') visit(branchesOf(node as If));
+    else if (kind === 'For' || kind === 'While' || kind === 'With' || kind === 'Try' || kind === 'Match')
       for (const value of Object.values(node))
         if (Array.isArray(value)) visit(value);
         else if (kind === undefined) visit((node as { body?: unknown }).body);

@@ -3,6 +3,7 @@
  * reach anything that has to do with streams. Pure syntax.
  */
 import type { ClassDef, FunctionDef, Module, Node, Statement } from '../python/ast.ts';
+import { branchesOf } from '../python/branches.ts';
 import { codeOfNode, moduleMentionsStreams, speaksOfStreams } from './words.ts';
 
 /** What the text of a function tells, wherever it stands. */
@@ -122,8 +123,7 @@ export function functionsOf(module: Module): readonly FunctionEntry[] {
       } else if (statement.kind === 'ClassDef') {
         if (!owner) visit(statement.body, statement, `${prefix}${statement.name}.`);
       } else if (statement.kind === 'If') {
-        visit(statement.body, owner, prefix);
-        visit(statement.orelse, owner, prefix);
+        for (const branch of branchesOf(statement)) visit(branch, owner, prefix);
       } else if (statement.kind === 'Try') {
         visit(statement.body, owner, prefix);
         visit(statement.orelse, owner, prefix);

@@ -1,5 +1,6 @@
 /** Which names a piece of syntax binds or uses. Pure syntax; results are cached by node. */
 import type { Expression, FunctionDef, Lambda, Module, Node, Statement } from '../python/ast.ts';
+import { branchesOf } from '../python/branches.ts';
 
 /** Every syntax node below `node`, itself included; `enter` answers false to leave a subtree out. */
 export function walk(node: Node, enter: (node: Node & { readonly kind?: string }) => boolean | undefined): void {
@@ -93,8 +94,10 @@ export function boundNames(statement: Statement, into: (name: string) => void): 
       targetNames(statement.target, into);
       for (const inner of [...statement.body, ...statement.orelse]) boundNames(inner, into);
       break;
-    case 'While':
     case 'If':
+      for (const branch of branchesOf(statement)) for (const inner of branch) boundNames(inner, into);
+      break;
+    case 'While':
       for (const inner of [...statement.body, ...statement.orelse]) boundNames(inner, into);
       break;
     case 'With':

@@ -30,6 +30,8 @@ function late(
   bodies: ReadonlyMap<number, Body>,
   read: (body: Body) => FunctionDef | undefined,
 ): Statement {
+  // Most hold none; a chain of thousands of `elif` is not walked for nothing.
+  if (!holdsSome(statement, bodies)) return statement;
   const all = (statements: readonly Statement[]) => statements.map((inner) => late(inner, bodies, read));
   switch (statement.kind) {
     case 'FunctionDef': {
@@ -75,6 +77,11 @@ function late(
     default:
       return statement;
   }
+}
+
+function holdsSome({ start, end }: Node, bodies: ReadonlyMap<number, Body>): boolean {
+  for (const first of bodies.keys()) if (first >= start) return first <= end;
+  return false;
 }
 
 /** In the outline a block ends where the `0` of its last function is. */

@@ -4,6 +4,7 @@
  */
 import { LineMap, type Range } from '../base/text.ts';
 import type { FunctionDef, Module, Statement } from '../python/ast.ts';
+import { branchesOf } from '../python/branches.ts';
 import type { Finding } from './finding.ts';
 
 /** A text with the findings that are shown in it. */
@@ -163,10 +164,8 @@ function topFunctions(module: Module): Map<string, FunctionDef> {
     for (const statement of body) {
       if (statement.kind === 'FunctionDef') found.set(prefix + statement.name, statement);
       else if (statement.kind === 'ClassDef') visit(statement.body, `${prefix}${statement.name}.`);
-      else if (statement.kind === 'If') {
-        visit(statement.body, prefix);
-        visit(statement.orelse, prefix);
-      } else if (statement.kind === 'Try') visit(statement.body, prefix);
+      else if (statement.kind === 'If') for (const branch of branchesOf(statement)) visit(branch, prefix);
+      else if (statement.kind === 'Try') visit(statement.body, prefix);
     }
   };
   visit(module.body, '');

@@ -289,19 +289,28 @@ function asksForOrder(m: Machine, { test, body }: If): boolean {
 
 const orders = /\b\w*(?:wait|synchronize|record_stream)\w*\(/;
 
-function* execIf(m: Machine, statement: If): Running {
-  const guard = isGuard(statement);
-  const prefer = guard ? undefined : preferred(m, statement);
-  const taken = condition(
-    m,
-    statement.test,
-    guard
-      ? { want: false, open: false }
-      : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
-  );
-  m.settle(m.frame);
-  if (guard && taken && statement.test.kind !== 'Constant') return 'normal';
-  return yield* execBlock(m, taken ? statement.body : statement.orelse);
+function* execIf(m: Machine, first: If): Running {
+  let statement = first;
+  for (;;) {
+    const guard = isGuard(statement);
+    const prefer = guard ? undefined : preferred(m, statement);
+    const taken = condition(
+      m,
+      statement.test,
+      guard
+        ? { want: false, open: false }
+        : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
+    );
+    m.settle(m.frame);
+    if (guard && taken && statement.test.kind !== 'Constant') return 'normal';
+    const [next] = statement.orelse;
+    // In turn, not each inside of the one before: chains of `elif` may be as long as they like.
+    if (taken || statement.orelse.length !== 1 || next?.kind !== 'If')
+      return yield* execBlock(m, taken ? statement.body : statement.orelse);
+    statement = next;
+    m.frame.node = statement;
+    m.spend();
+  }
 }
 
 function* execFor(m: Machine, statement: For): Running {
