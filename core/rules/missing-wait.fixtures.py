@@ -1499,3 +1499,50 @@ def attended(attend, q):
     torch.cuda.current_stream().wait_stream(side)
     y = out * 2
     print(y.sum().item())
+
+#- case: who sends a broadcast only reads
+import torch.distributed as dist
+
+class Last:
+    def __init__(self, group):
+        self.is_last = group.is_last
+        self.last = group.last
+        self.copies = torch.cuda.Stream()
+        self.sends = torch.cuda.Stream()
+
+    def publish(self, host):
+        tokens = host.cuda()
+        here = torch.cuda.current_stream()
+        self.sends.wait_stream(here)
+        self.copies.wait_stream(here)
+        with torch.cuda.stream(self.sends):
+            dist.broadcast(tokens, src=self.last)
+        with torch.cuda.stream(self.copies):
+            kept = tokens * 2
+            #      ^ missing-wait
+        here.wait_stream(self.sends)
+        here.wait_stream(self.copies)
+        print(kept.sum().item())
+#- good
+import torch.distributed as dist
+
+class Last:
+    def __init__(self, group):
+        self.is_last = group.is_last
+        self.last = group.last
+        self.copies = torch.cuda.Stream()
+        self.sends = torch.cuda.Stream()
+
+    def publish(self, host):
+        assert self.is_last
+        tokens = host.cuda()
+        here = torch.cuda.current_stream()
+        self.sends.wait_stream(here)
+        self.copies.wait_stream(here)
+        with torch.cuda.stream(self.sends):
+            dist.broadcast(tokens, src=self.last)
+        with torch.cuda.stream(self.copies):
+            kept = tokens * 2
+        here.wait_stream(self.sends)
+        here.wait_stream(self.copies)
+        print(kept.sum().item())

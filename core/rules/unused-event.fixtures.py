@@ -152,3 +152,25 @@ def upload(region):
     done = torch.cuda.Event()
     done.record(Uploads().lane)
     Uploads().events[region] = done
+
+#- case: kept in a place that a list has on another path
+class Ring:
+    def __init__(self, last, depth):
+        self.last = last
+        self.slots = [] if last else [None] * depth
+
+    def receive(self, host):
+        done = torch.cuda.Event()
+        done.record()
+      # ^ unused-event
+        return host.cuda()
+#- good
+class Ring:
+    def __init__(self, last, depth):
+        self.last = last
+        self.slots = [] if last else [None] * depth
+
+    def receive(self, host):
+        done = torch.cuda.Event()
+        done.record()
+        self.slots[-1] = (done, host.cuda())

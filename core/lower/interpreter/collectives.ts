@@ -4,6 +4,7 @@ import { type CollectiveShape, collectiveShape, functionalCollective } from '../
 import {
   ContextV,
   ExternalV,
+  InstanceV,
   keyOf,
   ListV,
   NativeV,
@@ -97,7 +98,7 @@ function run(
       const value = at(index, key);
       return value === undefined ? [] : tensorsOf(m, value);
     });
-  const writes = pick(shape.writes);
+  const writes = name === 'broadcast' && sends(m, at(1, 'src')) ? [] : pick(shape.writes);
   const reads = pick(shape.reads);
   const manager = m.coalescing;
   const async =
@@ -113,6 +114,22 @@ function run(
   if (!manager || shape.alwaysAsync) return work;
   manager.parts.push(work);
   return null;
+}
+
+/** Whether the path has gone where this rank is the one that sends: past `rank == src`, or a flag of the source's name. */
+function sends(m: Machine, source_: Value | undefined): boolean {
+  const source = source_ === undefined ? null : resolved(m, source_);
+  const taken = (flag: Value | undefined): boolean =>
+    flag === true || (flag instanceof Unknown && m.decisions.known(`t:${flag.id}`) === true);
+  const self = m.frame.firstArgument;
+  if (self instanceof InstanceV && source instanceof Unknown)
+    for (const [name, value] of self.attributes)
+      if (value === source && taken(self.attributes.get(`is_${name}`))) return true;
+  if (typeof source !== 'number') return false;
+  for (const test of m.derived.values())
+    if (test.comparison?.operator === '==' && test.comparison.than === source && /rank$/.test(test.comparison.of.name))
+      if (taken(test)) return true;
+  return false;
 }
 
 function tensorsOf(m: Machine, value: Value): TensorV[] {

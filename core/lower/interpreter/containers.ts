@@ -193,7 +193,8 @@ export function setItem(m: Machine, owner: Value, index: Value, value: Value, no
       if (at >= 0 && at < 4096) {
         while (target.items.length < at) target.items.push(null);
         target.items[at] = value;
-      }
+        // What is there on this path is too little: the list is not as it was made.
+      } else if (at < 0) target.items.push(value);
     } else if (index instanceof SliceV) {
       const lower = typeof index.lower === 'number' ? index.lower : 0;
       const upper = typeof index.upper === 'number' ? index.upper : target.items.length;
