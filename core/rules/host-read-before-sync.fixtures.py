@@ -118,3 +118,18 @@ def exchange(x, group):
     got = torch.empty(1024, pin_memory=True)
     work = dist.irecv(got, 1, group=group)
     return got.tolist()
+
+#- case: an unknown key of what may be a dictionary reads nothing
+def to_host(value):
+    if isinstance(value, torch.Tensor):
+        return value.to("cpu", non_blocking=True)
+    return {name: to_host(part) for name, part in value.items()}
+
+def gathered(optimizer, ids):
+    states = [to_host(optimizer.state_dict())]
+    found = {}
+    for state in states:
+        for at in ids["params"]:
+            if at in state["state"].keys():
+                found[ids[at]] = state["state"][at]
+    return found

@@ -3,7 +3,18 @@
  * that nobody knows. Each is judged for itself, with what it is given made just now on the stream that is current. Hooks
  * for saved tensors are the exception: PyTorch itself calls one after the other, so that both are judged together.
  */
-import { BoundMethodV, DeviceClass, FunctionV, isObj, NativeV, TensorV, Unknown, type Value } from '../values.ts';
+import {
+  BoundMethodV,
+  DeviceClass,
+  EventV,
+  FunctionV,
+  isObj,
+  NativeV,
+  type Scope,
+  TensorV,
+  Unknown,
+  type Value,
+} from '../values.ts';
 import { call, noKeywords } from './calls.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -32,8 +43,23 @@ export function visitHook(hook: Hook, visit: (value: Value | undefined) => void)
 
 /** `owner.register_…_hook(fn)`. */
 export function registerHook(m: Machine, owner: Value, method: string, args: readonly Value[]): Unknown {
-  for (const fn of args) if (isCallable(fn)) m.hooks.push({ caller: callerOf(owner, method), fn, owner });
+  for (const fn of args)
+    if (isCallable(fn)) {
+      m.hooks.push({ caller: callerOf(owner, method), fn, owner });
+      if (owner instanceof Unknown && fn instanceof FunctionV) leaveToHook(m, fn);
+    }
   return m.temp(new Unknown('handle', 'result'));
+}
+
+/** An event that the hook of an unknown module records is recorded as soon as somebody calls that module. */
+function leaveToHook(m: Machine, fn: FunctionV): void {
+  const text = fn.closure.module.syntax.text.slice(fn.node.start, fn.node.end);
+  for (const [, name] of text.matchAll(/\b(\w+)\.record\(/g)) {
+    let scope: Scope | undefined = fn.closure;
+    while (scope && !scope.vars.has(name!)) scope = scope.parent;
+    const event = scope?.vars.get(name!);
+    if (event instanceof EventV && !m.recordedEvents.has(event.event)) m.builder.events[event.event]!.unknown = true;
+  }
 }
 
 /** The engine calls it when the backward pass that runs is over. */

@@ -186,6 +186,8 @@ function unitsOf(base: TensorV): { readonly unit: number; readonly rows: number 
 export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV | Value {
   const index = resolved(m, index_);
   if (self.fields && typeof index === 'number' && self.fields[index]) return self.fields[index];
+  // What has names for its items is a dictionary after all.
+  if (typeof index === 'string') return m.deriveUnknown(`named:${self.storage.id}:${index}`, index);
   if (index instanceof TensorV || (index instanceof Unknown && index.tensor)) {
     // A mask or an index tensor: a new tensor.
     return operate(m, 'index', [self, index instanceof TensorV ? index : index.tensor!], [], true)!;
