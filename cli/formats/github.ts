@@ -40,7 +40,7 @@ function annotation(finding: Finding): string {
   const { start, end } = finding.range;
   const on = finding.certainty === 'always' ? '' : ' (on some paths)';
   const properties: [string, string | number][] = [
-    ['file', relativeToRepository(finding.file) ?? displayPath(finding.file)],
+    ['file', place(finding.file)],
     ['line', start.line + 1],
     ['endLine', end.line + 1],
   ];
@@ -49,14 +49,13 @@ function annotation(finding: Finding): string {
   properties.push(['title', `raceline ${finding.code}${on}`]);
   const message = [
     finding.message,
-    ...finding.related.map(
-      ({ file, range, message }) =>
-        `${relativeToRepository(file) ?? displayPath(file)}:${range.start.line + 1}: ${message}`,
-    ),
+    ...finding.related.map(({ file, range, message }) => `${place(file)}:${range.start.line + 1}: ${message}`),
   ].join('\n');
   const written = properties.map(([name, value]) => `${name}=${property(String(value))}`).join(',');
   return `::${levels[finding.severity]} ${written}::${escaped(message)}`;
 }
 
+/** The log that these lines go to is a terminal as well. */
+const place = (file: string) => (relativeToRepository(file) ?? displayPath(file)).replace(/\p{Cc}/gu, '?');
 const escaped = (text: string) => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
 const property = (text: string) => escaped(text).replaceAll(':', '%3A').replaceAll(',', '%2C');

@@ -6,15 +6,20 @@ import { describe, expect, it } from 'vitest';
 import { folder, raceline, racy } from '../cli/raceline.ts';
 
 describe('words that are no command', () => {
-  it.each(['constructor', 'toString', '__proto__', 'chekc'])('%s', (word) => {
+  it.each([
+    ['constructor', ''],
+    ['toString', ''],
+    ['__proto__', ''],
+    ['chekc', "; did you mean 'check'?"],
+  ])('%s', (word, hint) => {
     const { code, stderr } = raceline(folder({}), word);
-    expect([code, stderr.split('\n', 1)[0]]).toEqual([2, `raceline: unknown command '${word}'`]);
+    expect([code, stderr.split('\n', 1)[0]]).toEqual([2, `raceline: unknown command '${word}'${hint}`]);
   });
 
   it('a code that no rule has is an error, not a clean run', () => {
     const { code, stderr } = raceline(folder({ 'a.py': racy }), 'check', '--select', 'mising-wait', 'a.py');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/--select: there is no 'mising-wait'; there are .*missing-wait/);
+    expect(stderr).toMatch(/--select: there is no code 'mising-wait'; did you mean 'missing-wait'\?/);
   });
 
   it.each(['preview', 'view', 'trace', 'check'])('%s of a file that is not there names it', (command) => {

@@ -17,31 +17,12 @@ function ofTensors(name: string): boolean {
   );
 }
 
-/**
- * A stream that comes from code nobody knows may be any. One that the program selects, and orders with a stream that is
- * known, is another than that: nobody waits for oneself.
- */
-function tellApart(
-  builder: ProgramBuilder,
-  pairs: readonly (readonly [StreamId, StreamId])[],
-  selected: ReadonlySet<StreamId>,
-): void {
-  for (const [stream, other] of pairs) {
-    const entry = builder.streams[stream]!;
-    if (!entry.unknown || !selected.has(stream) || /current|default|main|compute/i.test(entry.name)) continue;
-    if (!builder.streams[other]!.unknown) entry.unknown = false;
-  }
-}
-
 export function proveByWaits(builder: ProgramBuilder): void {
   const ordered = new Set<StreamId>();
   const waitedFor = new Set<StreamId>();
   const uploading = new Set<StreamId>();
   const recorded = new Map<EventId, StreamId>();
-  const selected = new Set<StreamId>();
-  const pairs: [StreamId, StreamId][] = [];
   for (const step of builder.emitted) {
-    if (step.kind === 'launch') selected.add(step.stream);
     if (step.kind === 'record') recorded.set(step.event, step.stream);
     else if (step.kind === 'wait' && !step.implicit) {
       ordered.add(step.stream);
@@ -49,7 +30,6 @@ export function proveByWaits(builder: ProgramBuilder): void {
       if (from !== undefined) {
         ordered.add(from);
         waitedFor.add(from);
-        pairs.push([step.stream, from], [from, step.stream]);
       }
     } else if (step.kind === 'launch' && step.copy === 'h2d') uploading.add(step.stream);
   }
@@ -62,6 +42,5 @@ export function proveByWaits(builder: ProgramBuilder): void {
       if (memory === 'device') device.prove();
     }
   }
-  tellApart(builder, pairs, selected);
   for (const stream of waitedFor) if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
 }
