@@ -11,19 +11,24 @@ export interface WatchedParser {
 
 export function watchSyntax(parser: PythonParser): WatchedParser {
   /** By file, as it was parsed last. */
-  const broken = new Map<string, Module>();
+  const modules = new Map<string, Module>();
+  const watched = (module: Module): Module => {
+    modules.set(module.file, module);
+    return module;
+  };
   return {
     parser: {
       ...parser,
-      parse(file, text) {
-        const module = parser.parse(file, text);
-        if (module.errors.length) broken.set(file, module);
-        else broken.delete(file);
-        return module;
-      },
+      parse: (file, text) => watched(parser.parse(file, text)),
+      outline: (file, text) => watched(parser.outline(file, text)),
     },
-    problems: () => [...broken.values()].map(problem),
+    problems: () => [...modules.values()].filter(isBroken).map(problem),
   };
+}
+
+/** What was not looked into does not matter, and to parse it for this would cost more than the analysis. */
+function isBroken(module: Module): boolean {
+  return module.brokenSoFar && !module.brokenSoFar() ? false : module.errors.length > 0;
 }
 
 function problem(module: Module): Problem {

@@ -16,6 +16,8 @@ export interface Module extends Node {
   readonly body: readonly Statement[];
   /** Ranges that did not parse; a function that holds one is marked `broken`. */
   readonly errors: readonly Node[];
+  /** Of an outline: whether a function that was looked into is broken. `errors` of it parses all of the rest. */
+  readonly brokenSoFar?: () => boolean;
 }
 
 export type Statement =

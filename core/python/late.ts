@@ -14,10 +14,17 @@ export function withLateBodies(
 ): Module {
   const byFirst = new Map(bodies.map((body) => [body.first, body]));
   let known: readonly Node[] | undefined;
+  let broken = false;
+  const watched = (body: Body): FunctionDef | undefined => {
+    const found = read(body);
+    broken ||= found === undefined || found.broken;
+    return found;
+  };
   return {
     ...outline,
     text,
-    body: outline.body.map((statement) => late(statement, byFirst, read)),
+    body: outline.body.map((statement) => late(statement, byFirst, watched)),
+    brokenSoFar: () => broken,
     get errors() {
       known ??= errors();
       return known;
