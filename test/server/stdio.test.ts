@@ -124,7 +124,7 @@ describe('while somebody types', () => {
     client.change(uri, { range: { start: place, end: place }, newText: '    for row in scores[\n' });
     const kept = await client.diagnostics(uri);
     expect(kept.map(({ code }) => code)).toEqual(['missing-wait']);
-    const mended = client.text(uri).replace('    for row in scores[\n', '').replace('batch @', 'frames @');
+    const mended = client.text(uri).replace('    for row in scores[\n', '').replace('batch @', 'weights @');
     client.replace(uri, mended);
     expect(await client.diagnostics(uri)).toEqual([]);
     await client.stop();
@@ -133,14 +133,14 @@ describe('while somebody types', () => {
   it('follows incremental edits, several in one notification', async () => {
     const client = await start();
     const uri = 'file:///w/racy.py';
-    client.open(uri, racy.replace('batch @', 'frames @'));
+    client.open(uri, racy.replace('batch @', 'weights @'));
     expect(await client.diagnostics(uri)).toEqual([]);
     const top = { start: { line: 0, character: 0 }, end: { line: 0, character: 0 } };
     const { line } = at(racy, 'batch @').start;
     client.change(
       uri,
       { range: top, newText: '# one\n# two\n' },
-      { range: { start: { line: line + 2, character: 17 }, end: { line: line + 2, character: 23 } }, newText: 'batch' },
+      { range: { start: { line: line + 2, character: 17 }, end: { line: line + 2, character: 24 } }, newText: 'batch' },
     );
     const [finding] = await client.diagnostics(uri);
     expect(finding!.range.start.line).toBe(line + 2);
@@ -348,7 +348,7 @@ describe('the life of the server', () => {
     expect(await client.diagnostics(uri)).toHaveLength(1);
     client.raw('Content-Length: 12\r\n\r\n{"jsonrpc":!');
     client.raw(`Content-Length: 2\r\n\r\n[]`);
-    client.replace(uri, racy.replace('batch @', 'frames @'));
+    client.replace(uri, racy.replace('batch @', 'weights @'));
     expect(await client.diagnostics(uri)).toEqual([]);
     client.replace(uri, racy);
     expect(await client.diagnostics(uri)).toHaveLength(1);
