@@ -249,11 +249,18 @@ export class Machine {
     const rest = this.#budget - limit;
     this.#budget = Math.min(limit, this.#budget);
     const stack = [...this.stack];
+    const { device, gradMode, capturing } = this;
+    const currents = new Map([...this.currents].map(([index, selection]) => [index, { ...selection }]));
     try {
       action();
     } catch (error) {
       if (!(error instanceof OutOfBudget)) throw error;
+      // What was selected where it ended is not selected after it.
       this.stack = stack;
+      this.currents = currents;
+      this.device = device;
+      this.gradMode = gradMode;
+      this.capturing = capturing;
     }
     this.#budget = Math.max(0, this.#budget) + Math.max(0, rest);
   }
