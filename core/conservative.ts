@@ -23,19 +23,9 @@ import type { Problem } from './rules/finding.ts';
 import type { OffsetEdit } from './rules/fixes/edits.ts';
 import { proposeFixes } from './rules/fixes/index.ts';
 import { needsOf } from './rules/fixes/order.ts';
-import {
-  type Candidate,
-  currentStream,
-  outwards,
-  put,
-  type Spot,
-  spoken,
-  spotOf,
-  streamAt,
-  withImports,
-} from './rules/fixes/spot.ts';
+import { type Candidate, currentStream, placesOf, put, spoken, streamAt, withImports } from './rules/fixes/spot.ts';
 import { type Trial, verifiedFixes, withEdits } from './rules/fixes/verify.ts';
-import { type ExaminedEntry, keyOf, originOf, type Report, report } from './rules/report.ts';
+import { type ExaminedEntry, keyOf, type Report, report } from './rules/report.ts';
 import { openRegions } from './sideRegions.ts';
 import { nothing, worstCase } from './worstCase.ts';
 
@@ -327,17 +317,6 @@ function hostWaits({ instances }: Report): Candidate[] {
     title: 'Make the host wait for the device (synchronize)',
     edits: withImports(spot, [put(spot, [`${spot.activation.torchName ?? 'torch'}.cuda.synchronize()`])]),
   }));
-}
-
-/** The statement of the step in each frame, innermost first, each with the `with` blocks that hold it, outermost first. */
-function placesOf(path: LoweredPath, at: number, side: Spot['side']): Spot[] {
-  const depth = originOf(path.program, at)?.frames.length ?? 0;
-  const spots: Spot[] = [];
-  for (let frame = depth - 1; frame >= 0; frame--) {
-    const inner = spotOf(path, at, frame, side);
-    if (inner) spots.push(...(side === 'after' ? outwards(inner).reverse() : outwards(inner)));
-  }
-  return spots;
 }
 
 /** Entries of an earlier run are handed out again, and are at their worst already. */

@@ -20,6 +20,8 @@ import { lazyModule } from './python/lazy.ts';
 import type { PythonParser } from './python/parse.ts';
 import type { Problem } from './rules/finding.ts';
 import { blocksAround, statementOf } from './rules/fixes/blocks.ts';
+import { compareText } from './rules/report.ts';
+import { recordOf } from './rules/rule.ts';
 import { frameNames } from './rules/source-names.ts';
 import { nothing, worstCase } from './worstCase.ts';
 
@@ -334,8 +336,8 @@ function isEntangled(subject: Subject, gone: readonly StepIndex[]): boolean {
     const step = steps[at]!;
     if (step.kind === 'wait') {
       touched.add(step.stream);
-      const record = recordBefore(steps, step.event, at);
-      if (record?.kind === 'record') touched.add(record.stream);
+      const awaited = awaitedBy(steps, at);
+      if (awaited !== undefined) touched.add(awaited);
     } else everything = true;
   }
   for (const hazard of found.races.values()) {
@@ -365,22 +367,9 @@ function sidesOf(hazard: Hazard): [second: StepIndex, streams: readonly StreamId
 function awaitedBy(steps: readonly Step[], at: StepIndex): StreamId | undefined {
   const step = steps[at]!;
   if (step.kind === 'hostWait' && step.on.kind === 'stream') return step.on.stream;
-  const event =
-    step.kind === 'wait'
-      ? step.event
-      : step.kind === 'hostWait' && step.on.kind === 'event'
-        ? step.on.event
-        : undefined;
-  const record = event === undefined ? undefined : recordBefore(steps, event, at);
+  const taken = recordOf(steps, at);
+  const record = taken === undefined ? undefined : steps[taken];
   return record?.kind === 'record' ? record.stream : undefined;
-}
-
-function recordBefore(steps: readonly Step[], event: EventId, before: StepIndex): Step | undefined {
-  for (let i = before - 1; i >= 0; i--) {
-    const step = steps[i]!;
-    if (step.kind === 'record' && step.event === event) return step;
-  }
-  return undefined;
 }
 
 /** Why the wait at `at` can go: what covers it before or after, or that nothing relies on it. */
@@ -558,12 +547,8 @@ function unrecorded(subject: Subject, at: StepIndex): Proof | undefined {
   if (use < 0) return undefined;
   for (let i = use + 1; i < release; i++) {
     const step = steps[i]!;
-    const record = step.kind === 'wait' ? recordBefore(steps, step.event, i) : undefined;
     const joins =
-      (step.kind === 'wait' &&
-        step.stream === allocated.stream &&
-        record?.kind === 'record' &&
-        record.stream === stream) ||
+      (step.kind === 'wait' && step.stream === allocated.stream && awaitedBy(steps, i) === stream) ||
       (step.kind === 'hostWait' &&
         (step.on.kind === 'device' || (step.on.kind === 'stream' && step.on.stream === stream)));
     if (!joins || !frameOf(path.program, i)) continue;
@@ -608,8 +593,4 @@ function timesSomething(path: LoweredPath, gone: readonly StepIndex[]): boolean 
 
 function oneLine(source: string): string {
   return source.replace(/\s*\n\s*/g, ' ');
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

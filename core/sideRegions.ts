@@ -10,6 +10,7 @@ import { walk } from './lower/names.ts';
 import type { Expression, FunctionDef, Module, Statement, With } from './python/ast.ts';
 import { childBlocks, type Link } from './rules/fixes/blocks.ts';
 import { insertAfter, insertBefore, type OffsetEdit } from './rules/fixes/edits.ts';
+import { freshName } from './rules/fixes/spot.ts';
 
 export interface OpenRegion {
   readonly stream: string;
@@ -157,13 +158,6 @@ function leavesEarly(region: With): boolean {
       return true;
     });
   return early || last?.kind === 'Break' || last?.kind === 'Continue';
-}
-
-function freshName(text: string, wanted: string): string {
-  for (let i = 1; ; i++) {
-    const name = i === 1 ? wanted : `${wanted}_${i}`;
-    if (!new RegExp(`\\b${name}\\b`).test(text)) return name;
-  }
 }
 
 function escaped(name: string): string {

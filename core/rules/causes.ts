@@ -5,11 +5,11 @@
 import type { Hazard } from '../hazards/hazard.ts';
 import type { LoweredPath } from '../lower/lowered.ts';
 import { walk } from '../lower/names.ts';
-import type { EventId, SourceFrame, StepIndex, StreamId } from '../program/program.ts';
+import type { SourceFrame, StepIndex, StreamId } from '../program/program.ts';
 import type { Call, Expression, FunctionDef, Module, Node, Statement } from '../python/ast.ts';
 import { blocksAround, statementOf } from './fixes/blocks.ts';
 import { originOf } from './report.ts';
-import { type Names, programNames, type RelatedStep } from './rule.ts';
+import { type Names, programNames, recordOf, type RelatedStep } from './rule.ts';
 
 export type Cause = AskedInside | OtherStream;
 
@@ -59,7 +59,7 @@ export function causeOf(path: LoweredPath, hazard: Hazard): Cause | undefined {
   for (let wait = need.second - 1; wait > need.first; wait--) {
     const step = steps[wait]!;
     if (step.kind !== 'wait' || step.implicit) continue;
-    const record = latestRecord(path, step.event, wait);
+    const record = recordOf(steps, wait);
     const recorded = record === undefined ? undefined : steps[record];
     if (record === undefined || recorded?.kind !== 'record' || record < need.first) continue;
     if (step.stream === recorded.stream) {
@@ -143,7 +143,7 @@ function askedInside(path: LoweredPath, wait: StepIndex): AskedInside | undefine
       return make(assigned, 'name');
   }
   // An event that is recorded on whatever stream is current.
-  const record = latestRecord(path, step.event, wait);
+  const record = recordOf(path.program.steps, wait);
   const recorded = record === undefined ? undefined : waitCall(path, record);
   if (!recorded || recorded.frame.activation !== frame.activation) return undefined;
   const onCurrent =
@@ -161,12 +161,11 @@ function otherStream(
   right: StreamId,
 ): OtherStream | undefined {
   const found = waitCall(path, wait);
-  if (found?.call.callee.kind !== 'Attribute') return undefined;
+  if (!found) return undefined;
   const { frame, module, call } = found;
   const { callee } = call;
   // `a.wait_stream(b)`: only there both streams stand in one place.
-  if (found.call.callee.kind !== 'Attribute' || callee.kind !== 'Attribute' || callee.name !== 'wait_stream')
-    return undefined;
+  if (callee.kind !== 'Attribute' || callee.name !== 'wait_stream') return undefined;
   const operand = side === 'waiting' ? callee.value : call.args[0];
   if (!operand) return undefined;
   const source = module.text.slice(operand.start, operand.end);
@@ -233,12 +232,4 @@ function regionAround(root: Module | FunctionDef, place: Node): Node | undefined
     .map(({ parent }) => parent)
     .filter((parent) => parent?.kind === 'With')
     .at(-1);
-}
-
-function latestRecord(path: LoweredPath, event: EventId, before: StepIndex): StepIndex | undefined {
-  for (let i = before - 1; i >= 0; i--) {
-    const step = path.program.steps[i]!;
-    if (step.kind === 'record' && step.event === event) return i;
-  }
-  return undefined;
 }

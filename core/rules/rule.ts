@@ -3,7 +3,16 @@
  * from names alone: where a step stands in a file, and whether that file is source or a trace, is its reader's business.
  */
 import type { Hazard } from '../hazards/hazard.ts';
-import type { BlockId, EventId, LaunchStep, OriginId, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+import type {
+  BlockId,
+  EventId,
+  LaunchStep,
+  OriginId,
+  Step,
+  StepIndex,
+  StreamId,
+  StreamProgram,
+} from '../program/program.ts';
 import type { Severity } from './finding.ts';
 
 export interface Rule {
@@ -108,7 +117,7 @@ export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex
     const what = `this ${step.kind === 'wait' ? 'wait' : 'host wait'}`;
     const work = theOperation(program, first);
     if (at < first) return [{ at, message: `${what} comes before ${work}, and does not cover it` }];
-    const record = recordOf(program, at);
+    const record = recordOf(program.steps, at);
     if (record === undefined || record > first) return [{ at, message: `${what} does not cover it` }];
     const message = `${what} takes a record that was made before ${work}, and does not cover it`;
     const isOwn = program.steps[record]!.origin === step.origin;
@@ -116,14 +125,17 @@ export function nearestWaits(program: StreamProgram, nearest: readonly StepIndex
   });
 }
 
-/** The record that a wait for an event is bound to. */
-function recordOf(program: StreamProgram, wait: StepIndex): StepIndex | undefined {
-  const step = program.steps[wait];
-  const event =
-    step?.kind === 'wait' ? step.event : step?.kind === 'hostWait' && step.on.kind === 'event' ? step.on.event : -1;
-  for (let i = wait - 1; i >= 0; i--) {
-    const earlier = program.steps[i]!;
-    if (earlier.kind === 'record' && earlier.event === event) return i;
+/** The record that a wait for an event, of a stream or of the host, is bound to. */
+export function recordOf(steps: readonly Step[], wait: StepIndex): StepIndex | undefined {
+  const step = steps[wait];
+  if (step?.kind === 'wait') return latestRecord(steps, step.event, wait);
+  return step?.kind === 'hostWait' && step.on.kind === 'event' ? latestRecord(steps, step.on.event, wait) : undefined;
+}
+
+function latestRecord(steps: readonly Step[], event: EventId, before: StepIndex): StepIndex | undefined {
+  for (let i = before - 1; i >= 0; i--) {
+    const step = steps[i]!;
+    if (step.kind === 'record' && step.event === event) return i;
   }
   return undefined;
 }

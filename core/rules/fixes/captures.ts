@@ -9,6 +9,7 @@ import {
   currentStream,
   holder,
   outwards,
+  placesOf,
   put,
   type Spot,
   spoken,
@@ -20,18 +21,14 @@ import {
 /** Behind the last work of the forked stream, as far out as the capture reaches: the analysis tells. */
 export function captureJoins(path: LoweredPath, hazard: CaptureUnjoined): Candidate[] {
   const fixes: Candidate[] = [];
-  const depth = originOf(path.program, hazard.launch)?.frames.length ?? 0;
-  for (let frame = depth - 1; frame >= 0; frame--) {
-    const inner = spotOf(path, hazard.launch, frame, 'after');
-    for (const spot of inner ? outwards(inner).reverse() : []) {
-      const side = streamAt(spot, hazard.stream);
-      if (!side) continue;
-      const root = streamAt(spot, hazard.captureStream) ?? currentStream(spot);
-      fixes.push({
-        title: `Make ${spoken(root)} wait for ${spoken(side)} before the capture ends (wait_stream)`,
-        edits: withImports(spot, [put(spot, [`${root}.wait_stream(${side})`])]),
-      });
-    }
+  for (const spot of placesOf(path, hazard.launch, 'after')) {
+    const side = streamAt(spot, hazard.stream);
+    if (!side) continue;
+    const root = streamAt(spot, hazard.captureStream) ?? currentStream(spot);
+    fixes.push({
+      title: `Make ${spoken(root)} wait for ${spoken(side)} before the capture ends (wait_stream)`,
+      edits: withImports(spot, [put(spot, [`${root}.wait_stream(${side})`])]),
+    });
   }
   return fixes;
 }

@@ -25,22 +25,18 @@ export function causeFixes(path: LoweredPath, hazard: Hazard): Candidate[] {
 
 function askOutside(path: LoweredPath, { asked, asks, frame, wait, waits }: AskedInside): Candidate[] {
   // A current stream that is waited for is the one before the region, one that waits is the one behind it.
-  const sides = asks !== 'wait' ? (['before'] as const) : waits ? (['after'] as const) : (['before'] as const);
+  const side = asks === 'wait' && waits ? 'after' : 'before';
   const place = { activation: frame.activation, file: frame.file, start: asked.start, end: asked.end };
-  const fixes: Candidate[] = [];
-  for (const side of sides) {
-    const from = spotAt(path, place, wait, side);
-    const around = from && outside(from);
-    if (!from || !around) continue;
-    const title =
-      asks === 'record'
-        ? 'Record the event before the `with`, where the current stream is the one that is meant'
-        : asks === 'name'
-          ? 'Ask for the current stream before the `with`'
-          : `Move the wait ${side === 'before' ? 'before' : 'behind'} the \`with\`, where the current stream is the one that is meant`;
-    for (const to of outwards(around)) fixes.push({ title, edits: moved(from, to) });
-  }
-  return fixes;
+  const from = spotAt(path, place, wait, side);
+  const around = from && outside(from);
+  if (!from || !around) return [];
+  const title =
+    asks === 'record'
+      ? 'Record the event before the `with`, where the current stream is the one that is meant'
+      : asks === 'name'
+        ? 'Ask for the current stream before the `with`'
+        : `Move the wait ${side === 'before' ? 'before' : 'behind'} the \`with\`, where the current stream is the one that is meant`;
+  return outwards(around).map((to) => ({ title, edits: moved(from, to) }));
 }
 
 function nameRight(path: LoweredPath, { operand, frame, right, wait, side }: OtherStream): Candidate[] {

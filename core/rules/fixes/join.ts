@@ -35,7 +35,7 @@ function callerTakenBefore(needs: readonly Need[], spot: Spot): Candidate[] {
   for (let next = around && outside(around); next; next = outside(next)) around = next;
   if (!around) return [];
   const sides = needs.map((need) => streamAt(spot, need.producer) ?? currentStream(spot));
-  const caller = freshName(spot, 'caller');
+  const caller = freshName(spot.module.text, 'caller');
   const waits = putBefore(
     spot,
     needs[0]!.first,

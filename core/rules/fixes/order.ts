@@ -174,7 +174,7 @@ function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOuts
     const named = streamAt(record.spot, need.producer);
     const producer = named ?? currentStream(record.spot);
     if (!named && !record.inside) return [];
-    const event = freshName(spot, `${eventNameFor(named)}${waits.length ? `_${waits.length + 1}` : ''}`);
+    const event = freshName(spot.module.text, `${eventNameFor(named)}${waits.length ? `_${waits.length + 1}` : ''}`);
     if (record.before) edits.push(put(record.before, [`${event} = ${torchOf(spot)}.cuda.Event()`]));
     edits.push(
       put(record.spot, [record.before ? `${event}.record(${producer})` : `${event} = ${producer}.record_event()`]),

@@ -65,7 +65,18 @@ export function outwards(spot: Spot): Spot[] {
   return spots;
 }
 
-/** The same in the order in which a wait reads best: where a `with` starts with the statement, before the `with`. */
+/** Those places in each frame of a step, the innermost frame first; behind a step what is farthest out comes first. */
+export function placesOf(path: LoweredPath, at: StepIndex, side: Spot['side']): Spot[] {
+  const depth = originOf(path.program, at)?.frames.length ?? 0;
+  const spots: Spot[] = [];
+  for (let frame = depth - 1; frame >= 0; frame--) {
+    const inner = spotOf(path, at, frame, side);
+    if (inner) spots.push(...(side === 'after' ? outwards(inner).reverse() : outwards(inner)));
+  }
+  return spots;
+}
+
+/** The places around a statement in the order in which a wait reads best: where a `with` starts with the statement, before the `with`. */
 export function waitSpots(spot: Spot): Spot[] {
   const spots = outwards(spot);
   const starts = spots.findIndex((place) => place.links.at(-1)!.index !== 0);
@@ -110,7 +121,7 @@ export function putBefore(spot: Spot, first: StepIndex, lines: readonly string[]
   if (!startsIn(spot, first, statement)) return [put(spot, lines)];
   if (statement.kind !== 'Return' || !statement.value) return [];
   const { value } = statement;
-  const name = freshName(spot, 'result');
+  const name = freshName(spot.module.text, 'result');
   const edit = insertBefore(spot.module, spot.links.at(-1)!, [
     `${name} = ${spot.module.text.slice(value.start, value.end)}`,
     ...lines,
@@ -229,9 +240,8 @@ export function withImports(spot: Spot, edits: readonly OffsetEdit[]): OffsetEdi
   return needed ? [importTorch(spot.module), ...edits] : [...edits];
 }
 
-/** A name that the function and its module do not use: `copy_done`, `copy_done_2`. */
-export function freshName(spot: Spot, wanted: string): string {
-  const { text } = spot.module;
+/** A name that the text does not use: `copy_done`, `copy_done_2`. */
+export function freshName(text: string, wanted: string): string {
   for (let i = 1; ; i++) {
     const name = i === 1 ? wanted : `${wanted}_${i}`;
     if (!new RegExp(`\\b${name}\\b`).test(text)) return name;

@@ -4,9 +4,10 @@
  */
 import type { Hazard, HostHazard, ReversedWait, UnrecordedWait } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
-import type { EventId, SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
+import type { SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
 import type { Call, Expression, Statement } from '../../python/ast.ts';
 import { originOf } from '../report.ts';
+import { recordOf } from '../rule.ts';
 import { type OffsetEdit, remove } from './edits.ts';
 import { type Need, needOf, orderFixes } from './order.ts';
 import {
@@ -15,7 +16,6 @@ import {
   expressionsAt,
   holder,
   moved,
-  outside,
   outwards,
   put,
   type Spot,
@@ -185,10 +185,7 @@ function moves(path: LoweredPath, hazard: ReversedWait, first: StepIndex, second
 export function laterRecord(path: LoweredPath, need: Need, nearest: readonly StepIndex[]): Candidate[] {
   const fixes: Candidate[] = [];
   for (const waitStep of nearest) {
-    const wait = path.program.steps[waitStep];
-    const event =
-      wait?.kind === 'wait' ? wait.event : wait?.kind === 'hostWait' && wait.on.kind === 'event' ? wait.on.event : -1;
-    const recordStep = latestRecord(path, event, waitStep);
+    const recordStep = recordOf(path.program.steps, waitStep);
     if (recordStep === undefined || need.first > waitStep) continue;
     const record = innermost(path, recordStep, 'before');
     const waiting = innermost(path, waitStep, 'before');
@@ -214,7 +211,7 @@ export function unrecordedFixes(path: LoweredPath, hazard: UnrecordedWait, all: 
   );
   const record = later < 0 ? undefined : innermost(path, later, 'after');
   if (wait && record && record.activation === wait.activation && callOf(holder(wait)))
-    for (let spot: Spot | undefined = record; spot; spot = outside(spot))
+    for (const spot of outwards(record))
       fixes.push({
         title: 'Move the wait behind the record',
         edits: moved(wait, spot),
@@ -239,14 +236,6 @@ export function unrecordedFixes(path: LoweredPath, hazard: UnrecordedWait, all: 
 /** The host takes the consumer's place. */
 function hostNeed({ first, firstStream, second }: HostHazard): Need {
   return { first, producer: firstStream, second, consumer: firstStream };
-}
-
-function latestRecord(path: LoweredPath, event: EventId, before: StepIndex): StepIndex | undefined {
-  for (let i = before - 1; i >= 0; i--) {
-    const step = path.program.steps[i]!;
-    if (step.kind === 'record' && step.event === event) return i;
-  }
-  return undefined;
 }
 
 function innermost(path: LoweredPath, at: StepIndex, side: Spot['side']): Spot | undefined {
