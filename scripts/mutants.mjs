@@ -2,11 +2,11 @@
 // that the analysis notices. scripts/mutants/ says how.
 //   npm run mutants -- [--list] [--only ecosystem|twins] [--file PART]
 // --list prints each mutant; --file takes only files whose name holds PART.
-import { existsSync, mkdirSync } from 'node:fs';
+import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
-import { folderOf, obtain, pinnedPackages } from './ecosystem/packages.mjs';
+import { obtain, pinnedPackages } from './ecosystem/packages.mjs';
 import { root, setUp } from './setup.mjs';
 
 const { values: options } = parseArgs({
@@ -31,7 +31,5 @@ await build({
 });
 const { run } = await import(pathToFileURL(bundle).href);
 const folders = new Map();
-if (options.only !== 'twins')
-  for (const pinned of pinnedPackages())
-    folders.set(pinned.name, () => (existsSync(folderOf(pinned)) ? folderOf(pinned) : obtain(pinned)));
+if (options.only !== 'twins') for (const pinned of pinnedPackages()) folders.set(pinned.name, () => obtain(pinned));
 await run({ root, folders, ...options });

@@ -14,7 +14,7 @@ export function pinnedPackages() {
 }
 
 /** Where the Python files of a package lie. */
-export function folderOf({ name, version }) {
+function folderOf({ name, version }) {
   return path.join(folder, 'packages', `${name}-${version}`);
 }
 
