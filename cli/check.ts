@@ -5,7 +5,7 @@ import { type CheckResult, createSourceChecker, type SourceChecker, type SourceF
 import { fixAll } from '../core/fixAll.ts';
 import { createProjectChecker } from '../core/projectChecker.ts';
 import type { Problem } from '../core/rules/finding.ts';
-import { baselineText } from '../core/settings/baseline.ts';
+import { baselineText, linesIn } from '../core/settings/baseline.ts';
 import { Projects } from '../server/projects.ts';
 import { type CheckOptions, checkOptions, type Format } from './check-options.ts';
 import { loadParser } from './checker.ts';
@@ -13,8 +13,7 @@ import { displayPath } from './display-path.ts';
 import { unifiedDiff } from './diff.ts';
 import { github } from './formats/github.ts';
 import { json } from './formats/json.ts';
-import type { CheckReport } from './formats/report.ts';
-import { counted } from './formats/report.ts';
+import { type CheckReport, counted, problemLine } from './formats/report.ts';
 import { sarif } from './formats/sarif.ts';
 import { text } from './formats/text.ts';
 import { readSourceFiles, readStandardInput } from './source-files.ts';
@@ -80,7 +79,7 @@ async function readFiles(options: CheckOptions, projects: Projects): Promise<Ret
   const { paths, forceExclude, stdinFile: file } = options;
   if (paths) return readSourceFiles(paths, { projects, forceExclude });
   const { text: given, note } = await readStandardInput();
-  if (forceExclude && projects.settingsOf(file).exclude?.covers(file)) return { files: [], problems: [] };
+  if (forceExclude && projects.isExcluded(file)) return { files: [], problems: [] };
   return { files: [{ file, text: given }], problems: note ? [{ file, message: note, note: true }] : [] };
 }
 
@@ -103,13 +102,9 @@ function fixed(checker: SourceChecker, files: readonly SourceFile[], { format, u
 }
 
 function writeBaseline(file: string, { result, files }: Done, problems: readonly Problem[]): number {
-  const lines = new Map(files.map((one) => [one.file, one.text.split(/\r\n|\n|\r/)]));
   let failed = problems.some(({ note }) => !note);
   try {
-    writeFileSync(
-      file,
-      baselineText(result.findings, (name) => lines.get(name), path.dirname(file)),
-    );
+    writeFileSync(file, baselineText(result.findings, linesIn(files), path.dirname(file)));
     console.log(`${counted(result.findings.length, 'finding')} written to ${displayPath(file)}`);
   } catch (error) {
     console.error(`${displayPath(file)}: cannot be written: ${(error as Error).message}`);
@@ -139,10 +134,6 @@ function printProblems(problems: readonly Problem[], options: CheckOptions): voi
   for (const problem of problems)
     if (options.format !== 'json' || options.outputFile !== undefined || !problem.note)
       console.error(problemLine({ ...problem, file: nameOf(problem.file, options) }));
-}
-
-function problemLine({ file, line, message }: Problem): string {
-  return `${displayPath(file)}${line === undefined ? '' : `:${line + 1}`}: ${message}`;
 }
 
 /** Standard input without a name is `-`, wherever it is run. */

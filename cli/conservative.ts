@@ -4,6 +4,7 @@ import { parseArguments, UsageError } from './arguments.ts';
 import { loadParser } from './checker.ts';
 import { unifiedDiff } from './diff.ts';
 import { displayPath } from './display-path.ts';
+import { counted, problemLine } from './formats/report.ts';
 import { readSourceFiles } from './source-files.ts';
 import { writeKeepingBytes } from './write.ts';
 
@@ -24,9 +25,9 @@ export async function conservative(args: readonly string[]): Promise<number> {
   }
   for (const { file, line, message } of result.left)
     console.error(`${displayPath(file)}:${line + 1}: no place found for this order: ${message}`);
-  for (const { file, message } of problems) console.error(`${displayPath(file)}: ${message}`);
-  const orders = `${result.inserted} order${result.inserted === 1 ? '' : 's'}`;
-  const where = `${changed} file${changed === 1 ? '' : 's'}`;
+  for (const problem of problems) console.error(problemLine(problem));
+  const orders = counted(result.inserted, 'order');
+  const where = counted(changed, 'file');
   if (given.flags.has('--write')) console.error(`${orders} inserted in ${where}`);
   else console.error(result.inserted ? `${orders} to insert in ${where}; --write applies them` : 'nothing to insert');
   if (problems.some(({ note }) => !note)) return 2;

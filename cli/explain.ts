@@ -1,7 +1,7 @@
 /** `raceline explain CODE`: the page of a rule, the same that docs/rules shows; `--list` names all rules. */
 import { rules } from '../core/rules/index.ts';
 import pages from '../core/rules/pages.json' with { type: 'json' };
-import { nearestOf } from '../core/settings/nearest.ts';
+import { unknownCode } from '../core/settings/codes.ts';
 import { parseArguments, UsageError } from './arguments.ts';
 import { terminalPage } from './terminal-page.ts';
 
@@ -30,14 +30,7 @@ export async function explain(args: readonly string[]): Promise<number> {
 function ruleOf(code: string): (typeof rules)[number] {
   const rule = rules.find((candidate) => candidate.code === code);
   if (rule) return rule;
-  const near = nearestOf(
-    code,
-    rules.map((candidate) => candidate.code),
-    3,
-  );
-  throw new Error(
-    `there is no code '${code}'${near.length ? `; did you mean ${near.join(', ')}?` : ''} 'raceline explain --list' names them all`,
-  );
+  throw new Error(unknownCode(code));
 }
 
 function page(code: string, title: string, severity: string, style: { width: number; bold: boolean }): string {

@@ -3,6 +3,7 @@ import { spareCalls } from '../core/lean.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { loadParser } from './checker.ts';
 import { displayPath } from './display-path.ts';
+import { counted, problemLine } from './formats/report.ts';
 import { readSourceFiles } from './source-files.ts';
 
 export async function lean(args: readonly string[]): Promise<number> {
@@ -18,10 +19,10 @@ export async function lean(args: readonly string[]): Promise<number> {
       console.log(`${displayPath(file)}:${range.start.line + 1}:${range.start.character + 1}: \`${call}\` can go`);
       console.log(`  ${proof}`);
     }
-    for (const { file, message } of all) console.error(`${displayPath(file)}: ${message}`);
+    for (const problem of all) console.error(problemLine(problem));
     console.log(
       calls.length
-        ? `${calls.length} call${calls.length === 1 ? '' : 's'} can go; they can all go together`
+        ? `${counted(calls.length, 'call')} can go; they can all go together`
         : 'no call is known to be needless',
     );
   }

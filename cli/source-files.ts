@@ -7,8 +7,10 @@ import path from 'node:path';
 import type { SourceFile } from '../core/checkSource.ts';
 import type { Problem } from '../core/rules/finding.ts';
 import { Projects } from '../server/projects.ts';
+import { skippedFolders } from '../server/workspaceFiles.ts';
 
-const skipped = new Set([
+const skipped: ReadonlySet<string> = new Set([
+  ...skippedFolders,
   '.bzr',
   '.direnv',
   '.eggs',
@@ -25,14 +27,6 @@ const skipped = new Set([
   '.tox',
   '.venv',
   '.vscode',
-  '__pycache__',
-  '__pypackages__',
-  '_build',
-  'buck-out',
-  'dist',
-  'node_modules',
-  'site-packages',
-  'venv',
 ]);
 
 /** Larger files are generated or data; each is named as a problem. */
@@ -88,7 +82,7 @@ export function readSourceFiles(
   };
   for (const given of paths) {
     const absolute = path.resolve(given);
-    if (forceExclude && projects.settingsOf(absolute).exclude?.covers(absolute)) continue;
+    if (forceExclude && projects.isExcluded(absolute)) continue;
     let isDirectory: boolean;
     try {
       isDirectory = statSync(absolute).isDirectory();

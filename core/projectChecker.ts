@@ -7,7 +7,7 @@
  */
 import type { CheckOptions, CheckResult, SourceChecker, SourceFile } from './checkSource.ts';
 import type { Finding, Fix, Problem } from './rules/finding.ts';
-import { splitByBaseline } from './settings/baseline.ts';
+import { linesIn, splitByBaseline } from './settings/baseline.ts';
 import { applySettings, type SettingsOf } from './settings/settings.ts';
 
 /** `isExcluded`: files that are left out, though the caller has them. */
@@ -66,17 +66,4 @@ class ProjectChecker implements SourceChecker {
       problems: own<Problem>(({ problems }) => problems),
     };
   }
-}
-
-function linesIn(files: readonly SourceFile[]): (file: string) => readonly string[] | undefined {
-  const texts = new Map(files.map(({ file, text }) => [file, text]));
-  const lines = new Map<string, readonly string[]>();
-  return (file) => {
-    let known = lines.get(file);
-    if (!known) {
-      known = texts.get(file)?.split(/\r\n|\n|\r/) ?? [];
-      lines.set(file, known);
-    }
-    return known;
-  };
 }

@@ -1,5 +1,6 @@
 /** What a `check` has to say, whatever the format. */
 import type { Finding, Problem } from '../../core/rules/finding.ts';
+import { displayPath } from '../display-path.ts';
 
 export interface CheckReport {
   readonly findings: readonly Finding[];
@@ -15,4 +16,9 @@ export interface CheckReport {
 
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/** A problem as a person reads it: on standard error, whatever the format of the findings. */
+export function problemLine({ file, line, message }: Problem): string {
+  return `${displayPath(file)}${line === undefined ? '' : `:${line + 1}`}: ${message}`;
 }

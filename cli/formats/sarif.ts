@@ -8,6 +8,7 @@ import type { Range } from '../../core/base/text.ts';
 import type { Finding, Fix, Problem, Severity } from '../../core/rules/finding.ts';
 import { rules } from '../../core/rules/index.ts';
 import pages from '../../core/rules/pages.json' with { type: 'json' };
+import { type LinesOf, lineText, linesIn } from '../../core/settings/baseline.ts';
 import { relativeToRepository, repositoryRoot } from '../repository.ts';
 import { version } from '../version.ts';
 import type { CheckReport } from './report.ts';
@@ -16,7 +17,8 @@ const levels: Readonly<Record<Severity, string>> = { error: 'error', warning: 'w
 const kinds: Readonly<Record<Severity, string>> = { error: 'error', warning: 'warning', hint: 'recommendation' };
 
 export function sarif({ findings, problems, texts }: CheckReport): string {
-  const fingerprints = new Fingerprints(texts);
+  const linesOf = linesIn([...texts].map(([file, text]) => ({ file, text })));
+  const fingerprints = new Fingerprints(linesOf);
   const log = {
     $schema: 'https://json.schemastore.org/sarif-2.1.0.json',
     version: '2.1.0',
@@ -34,7 +36,7 @@ export function sarif({ findings, problems, texts }: CheckReport): string {
             toolExecutionNotifications: problems.map(notification),
           },
         ],
-        results: findings.map((finding) => result(finding, texts.get(finding.file), fingerprints)),
+        results: findings.map((finding) => result(finding, linesOf, fingerprints)),
       },
     ],
   };
@@ -59,17 +61,17 @@ function firstParagraph(page: string): string {
   return text.replaceAll('\n', ' ').slice(0, 1024);
 }
 
-function result(finding: Finding, text: string | undefined, fingerprints: Fingerprints) {
+function result(finding: Finding, linesOf: LinesOf, fingerprints: Fingerprints) {
   const { related } = finding;
   const links = related.map(({ message }, i) => `[${message.replace(/[[\]\\]/g, '\\$&')}](${i + 1})`);
   // What looks like a link but is code must not become one.
   const message = finding.message.replaceAll('](', ']\\(');
   const places = related.map((place, i) => ({
     id: i + 1,
-    physicalLocation: physicalLocation(place.file, place.range, undefined),
+    physicalLocation: physicalLocation(place.file, place.range),
     message: { text: place.message },
   }));
-  const here = { physicalLocation: physicalLocation(finding.file, finding.range, text) };
+  const here = { physicalLocation: physicalLocation(finding.file, finding.range, linesOf(finding.file)) };
   return {
     ruleId: finding.code,
     ruleIndex: rules.findIndex(({ code }) => code === finding.code),
@@ -131,12 +133,12 @@ function notification({ file, line, message, note }: Problem) {
 }
 
 /** One line: a pull request shows a result only if all of its lines were changed. */
-function physicalLocation(file: string, range: Range, text: string | undefined) {
+function physicalLocation(file: string, range: Range, lines?: readonly string[]) {
   const { start, end } = range;
   const short =
-    text === undefined || start.line === end.line
+    !lines || start.line === end.line
       ? range
-      : { start, end: { line: start.line, character: Math.max(start.character + 1, lineOf(text, start.line).length) } };
+      : { start, end: { line: start.line, character: Math.max(start.character + 1, lines[start.line]?.length ?? 0) } };
   return { artifactLocation: artifactLocation(file), region: region(short) };
 }
 
@@ -155,24 +157,18 @@ function artifactLocation(file: string) {
   return { uri: relative.split('/').map(encodeURIComponent).join('/'), uriBaseId: '%SRCROOT%' };
 }
 
-function lineOf(text: string, line: number): string {
-  return text.split(/\r\n|\n|\r/)[line] ?? '';
-}
-
 /** Of code, file, text of the line, and how many equal ones came before; as entries of a baseline are told apart. */
 class Fingerprints {
-  readonly #texts: ReadonlyMap<string, string>;
+  readonly #linesOf: LinesOf;
   readonly #seen = new Map<string, number>();
 
-  constructor(texts: ReadonlyMap<string, string>) {
-    this.#texts = texts;
+  constructor(linesOf: LinesOf) {
+    this.#linesOf = linesOf;
   }
 
-  of({ code, file, range }: Finding): string {
-    const line = lineOf(this.#texts.get(file) ?? '', range.start.line)
-      .trim()
-      .replace(/\s+/g, ' ');
-    const key = `${code}\n${relativeToRepository(file) ?? file}\n${line}`;
+  of(finding: Finding): string {
+    const { code, file } = finding;
+    const key = `${code}\n${relativeToRepository(file) ?? file}\n${lineText(finding, this.#linesOf)}`;
     const count = (this.#seen.get(key) ?? 0) + 1;
     this.#seen.set(key, count);
     return `${createHash('sha256').update(key).digest('hex').slice(0, 16)}:${count}`;

@@ -23,6 +23,11 @@ export interface BaselineEntry {
   readonly count: number;
 }
 
+interface SourceText {
+  readonly file: string;
+  readonly text: string;
+}
+
 /** The lines of a file. */
 export type LinesOf = (file: string) => readonly string[] | undefined;
 
@@ -103,7 +108,22 @@ export function relativePath(file: string, folder: string): string {
   return [...Array(from.length - common).fill('..'), ...to.slice(common)].join('/');
 }
 
-function lineText({ file, range }: Finding, linesOf: LinesOf): string {
+/** The lines of these texts, each split when it is first asked for. */
+export function linesIn(files: Iterable<SourceText>): LinesOf {
+  const texts = new Map([...files].map(({ file, text }) => [file, text]));
+  const lines = new Map<string, readonly string[]>();
+  return (file) => {
+    let known = lines.get(file);
+    if (!known) {
+      known = texts.get(file)?.split(/\r\n|\n|\r/) ?? [];
+      lines.set(file, known);
+    }
+    return known;
+  };
+}
+
+/** The text of the line that a finding starts on, by which it is known again after edits elsewhere. */
+export function lineText({ file, range }: Pick<Finding, 'file' | 'range'>, linesOf: LinesOf): string {
   return (linesOf(file)?.[range.start.line] ?? '').trim().replace(/\s+/g, ' ');
 }
 

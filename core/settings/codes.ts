@@ -1,6 +1,6 @@
 /** Codes as they stand in settings and on the command line: `missing-wait`, `capture-*`, `ALL`. */
 import { rules } from '../rules/index.ts';
-import { nearest } from './nearest.ts';
+import { nearestOf } from './nearest.ts';
 
 const known: readonly string[] = rules.map(({ code }) => code);
 
@@ -11,8 +11,14 @@ export function codesNamed(word: string): readonly string[] | string {
     ? known.filter((code) => code.startsWith(word.slice(0, -1)))
     : known.filter((code) => code === word);
   if (named.length) return named;
-  const near = nearest(word.replace(/\*$/, ''), known);
-  return `there is no code '${word}'${near ? `; did you mean '${near}'?` : ''} 'raceline explain --list' names them all`;
+  return unknownCode(word);
+}
+
+/** What to write instead of a word that is no code. */
+export function unknownCode(word: string): string {
+  const near = nearestOf(word.replace(/\*$/, ''), known, 3).map((code) => `'${code}'`);
+  const meant = near.length ? `did you mean ${near.join(' or ')}? ` : '';
+  return `there is no code '${word}'; ${meant}'raceline explain --list' names them all`;
 }
 
 /** The codes of a list with what is wrong in it; the codes that are there hold. */

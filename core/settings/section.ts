@@ -155,7 +155,7 @@ export function readSection(section: unknown, { base, keys }: SectionOptions): S
 
 function unknownKey(key: string): string {
   const near = nearest(key.replaceAll('_', '-'), sectionKeys);
-  return `there is no setting '${key}'${near ? `; did you mean '${near}'?` : ''} The settings are ${sectionKeys.join(', ')}`;
+  return `there is no setting '${key}'${near ? `; did you mean '${near}'?` : '.'} The settings are ${sectionKeys.join(', ')}`;
 }
 
 function isTable(value: unknown): value is Readonly<Record<string, unknown>> {

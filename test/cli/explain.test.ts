@@ -29,7 +29,8 @@ describe('raceline explain', () => {
   it('names the nearest codes for an unknown one', () => {
     const { code, stderr } = raceline(folder({}), 'explain', 'mising-wait');
     expect(code).toBe(2);
-    expect(stderr).toMatch(/no code 'mising-wait'; did you mean missing-wait\?/);
+    expect(stderr).toMatch(/no code 'mising-wait'; did you mean 'missing-wait'\?/);
+    expect(raceline(folder({}), 'explain', 'nothing-like-it').stderr).toMatch(/no code 'nothing-like-it'; 'raceline/);
   });
 });
 
