@@ -52,7 +52,7 @@ export async function check(args: readonly string[]): Promise<number> {
     else if (options.paths) problems.push(...writeKeepingBytes(file, before, after));
   }
   // Whoever pipes a text through wants it back, whatever happened to it.
-  if (options.mode === 'fix' && !options.paths) process.stdout.write(done.files[0]?.text ?? read.files[0]?.text ?? '');
+  if (options.mode === 'fix' && !options.paths) process.stdout.write(done.files[0]?.text ?? read.given ?? '');
 
   problems.push(...projects.problems, ...syntax.problems(), ...done.result.problems);
   const { findings } = done.result;
@@ -75,12 +75,17 @@ export async function check(args: readonly string[]): Promise<number> {
   return found && !options.exitZero ? 1 : 0;
 }
 
-async function readFiles(options: CheckOptions, projects: Projects): Promise<ReturnType<typeof readSourceFiles>> {
+interface Read extends ReturnType<typeof readSourceFiles> {
+  /** The text of standard input, whether it is checked or not. */
+  readonly given?: string;
+}
+
+async function readFiles(options: CheckOptions, projects: Projects): Promise<Read> {
   const { paths, forceExclude, stdinFile: file } = options;
   if (paths) return readSourceFiles(paths, { projects, forceExclude });
   const { text: given, note } = await readStandardInput();
-  if (forceExclude && projects.isExcluded(file)) return { files: [], problems: [] };
-  return { files: [{ file, text: given }], problems: note ? [{ file, message: note, note: true }] : [] };
+  if (forceExclude && projects.isExcluded(file)) return { files: [], problems: [], given };
+  return { given, files: [{ file, text: given }], problems: note ? [{ file, message: note, note: true }] : [] };
 }
 
 interface Done {

@@ -177,6 +177,8 @@ describe('raceline check', () => {
     expect(racelineWith(fixed.stdout, at, 'check', '-').code).toBe(0);
     // What has nothing to do with streams comes back as it went in.
     expect(racelineWith('x = 1\n', at, 'check', '--fix', '-').stdout).toBe('x = 1\n');
+    const excluded = ['--exclude', 'loud', '--force-exclude', '--stdin-filename', 'loud/a.py', '-'];
+    expect(racelineWith(racy, at, 'check', '--fix', ...excluded)).toMatchObject({ code: 0, stdout: racy });
     expect(racelineWith(racy, at, 'check', '--diff', '-')).toMatchObject({
       code: 1,
       stdout: expect.stringMatching(/^--- -$/m),
