@@ -10,51 +10,63 @@ beforeAll(async () => {
   parser = await loadParser();
 });
 
-/** Each as `line: call | proof`. */
-function spare(text: string): string[] {
-  const { calls, problems } = spareCalls(parser, [{ file: 'program.py', text }]);
-  expect(problems).toEqual([]);
-  // They can all go together: what is left has no finding that was not there before.
-  const checker = createSourceChecker(parser);
-  const races = (source: string) =>
-    checker
-      .check([{ file: 'program.py', text: source }], { fixes: false })
-      .findings.filter(({ severity }) => severity !== 'hint').length;
-  const without = applyEdits(
-    text,
-    calls.map(({ range }) => ({ range, newText: 'pass' })),
-  );
-  expect(races(without)).toBeLessThanOrEqual(races(text));
-  return calls.map(({ range, call, proof }) => `${range.start.line + 1}: ${call} | ${proof}`);
+const head = `import torch
+side = torch.cuda.Stream()
+`;
+
+/**
+ * A line `# ^ why` stands below each call that can go, and is taken out of the text. They can all go together: what is left
+ * has no finding that was not there before.
+ */
+function check(name: string, marked: string): void {
+  it(name, () => {
+    const lines: string[] = [];
+    const expected: string[] = [];
+    for (const line of (head + marked).split('\n')) {
+      const proof = /^\s*# \^ (.*)$/.exec(line)?.[1];
+      if (proof === undefined) lines.push(line);
+      else expected.push(`${lines.length}: ${lines.at(-1)!.trim()} | ${proof}`);
+    }
+    const text = lines.join('\n');
+    const { calls, problems } = spareCalls(parser, [{ file: 'program.py', text }]);
+    expect(problems).toEqual([]);
+    expect(calls.map(({ range, call, proof }) => `${range.start.line + 1}: ${call} | ${proof}`)).toEqual(expected);
+    const checker = createSourceChecker(parser);
+    const races = (source: string) =>
+      checker
+        .check([{ file: 'program.py', text: source }], { fixes: false })
+        .findings.filter(({ severity }) => severity !== 'hint').length;
+    const edits = calls.map(({ range }) => ({ range, newText: 'pass' }));
+    expect(races(applyEdits(text, edits))).toBeLessThanOrEqual(races(text));
+  });
 }
 
-const head = 'import torch\nside = torch.cuda.Stream()\n';
-
 describe('calls that can go', () => {
-  it('a wait that an earlier one covers', () => {
-    const text = `${head}
+  check(
+    'a wait that an earlier one covers',
+    `
 def f(host):
     here = torch.cuda.current_stream()
     x = host.cuda()
     side.wait_stream(here)
     side.wait_stream(here)
+    # ^ \`side\` is after the same work already: \`side.wait_stream(here)\` at line 7
     with torch.cuda.stream(side):
         y = x * 2
     here.wait_stream(side)
     return y.sum().item()
-`;
-    expect(spare(text)).toEqual([
-      '8: side.wait_stream(here) | `side` is after the same work already: `side.wait_stream(here)` at line 7',
-    ]);
-  });
+`,
+  );
 
-  it('a wait that a later one makes before anything relies on it', () => {
-    const text = `${head}
+  check(
+    'a wait that a later one makes before anything relies on it',
+    `
 def f(host):
     here = torch.cuda.current_stream()
     other = torch.cuda.Stream()
     x = host.cuda()
     other.wait_stream(here)
+    # ^ nothing relies on it before the same order is made by \`other.wait_stream(side)\` at line 12 and \`side.wait_stream(here)\` at line 9
     side.wait_stream(here)
     with torch.cuda.stream(side):
         y = x * 2
@@ -63,15 +75,12 @@ def f(host):
         z = y + x
     here.wait_stream(other)
     return z.sum().item()
-`;
-    expect(spare(text)).toEqual([
-      '8: other.wait_stream(here) | nothing relies on it before the same order is made by `other.wait_stream(side)` ' +
-        'at line 12 and `side.wait_stream(here)` at line 9',
-    ]);
-  });
+`,
+  );
 
-  it('a host wait where streams wait for the same', () => {
-    const text = `${head}
+  check(
+    'a host wait where streams wait for the same',
+    `
 def f(host):
     here = torch.cuda.current_stream()
     x = host.cuda()
@@ -79,17 +88,15 @@ def f(host):
     with torch.cuda.stream(side):
         y = x * 2
     side.synchronize()
+    # ^ the host touches nothing that it waits for here, and streams are ordered by \`here.wait_stream(side)\` at line 11
     here.wait_stream(side)
     return y.sum().item()
-`;
-    expect(spare(text)).toEqual([
-      '10: side.synchronize() | the host touches nothing that it waits for here, and streams are ordered by ' +
-        '`here.wait_stream(side)` at line 11',
-    ]);
-  });
+`,
+  );
 
-  it('record_stream before a join', () => {
-    const text = `${head}
+  check(
+    'record_stream before a join',
+    `
 def f(host):
     here = torch.cuda.current_stream()
     x = host.cuda()
@@ -97,54 +104,51 @@ def f(host):
     with torch.cuda.stream(side):
         y = x * 2
     x.record_stream(side)
+    # ^ \`here\` waits for \`side\` before \`x\` is dropped: \`here.wait_stream(side)\` at line 11
     here.wait_stream(side)
     return y.sum().item()
-`;
-    expect(spare(text)).toEqual([
-      '10: x.record_stream(side) | `here` waits for `side` before `x` is dropped: `here.wait_stream(side)` at line 11',
-    ]);
-  });
+`,
+  );
 
-  it('of two calls that stand in for each other one stays', () => {
-    const text = `${head}
+  check(
+    'of two calls that stand in for each other one stays',
+    `
 def f(host):
     here = torch.cuda.current_stream()
     x = host.cuda()
     ready = here.record_event()
     side.wait_event(ready)
     side.wait_stream(here)
+    # ^ \`side\` is after the same work already: \`side.wait_event(ready)\` at line 8
     with torch.cuda.stream(side):
         y = x * 2
     here.wait_stream(side)
     return y.sum().item()
-`;
-    expect(spare(text)).toEqual([
-      '9: side.wait_stream(here) | `side` is after the same work already: `side.wait_event(ready)` at line 8',
-    ]);
-  });
+`,
+  );
 });
 
 describe('on several paths', () => {
-  it('what all of them can miss', () => {
-    const text = `${head}
+  check(
+    'what all of them can miss',
+    `
 def f(host, early):
     here = torch.cuda.current_stream()
     x = host.cuda()
     if early:
         side.wait_stream(here)
+        # ^ nothing relies on it before the same order is made by \`side.wait_stream(here)\` at line 9
     side.wait_stream(here)
     with torch.cuda.stream(side):
         y = x * 2
     here.wait_stream(side)
     return y.sum().item()
-`;
-    expect(spare(text)).toEqual([
-      '8: side.wait_stream(here) | nothing relies on it before the same order is made by `side.wait_stream(here)` at line 9',
-    ]);
-  });
+`,
+  );
 
-  it('not what one of them needs', () => {
-    const text = `${head}
+  check(
+    'not what one of them needs',
+    `
 def f(host, early):
     here = torch.cuda.current_stream()
     x = host.cuda()
@@ -156,15 +160,12 @@ def f(host, early):
             y = y + x
     here.wait_stream(side)
     return y.sum().item()
-`;
-    expect(spare(text)).toEqual([]);
-  });
+`,
+  );
 });
 
 describe('calls that stay', () => {
-  const keeps = (name: string, text: string) => it(name, () => expect(spare(head + text)).toEqual([]));
-
-  keeps(
+  check(
     'a fork and a join',
     `
 def f(host):
@@ -178,7 +179,7 @@ def f(host):
     return y
 `,
   );
-  keeps(
+  check(
     'a fork for a tensor of which nobody knows where it lies',
     `
 def f(x):
@@ -189,7 +190,20 @@ def f(x):
     return y
 `,
   );
-  keeps(
+  check(
+    'a fork for work on a tensor of which nobody knows where it lies',
+    `
+def f(x):
+    here = torch.cuda.current_stream()
+    y = x + 1
+    side.wait_stream(here)
+    with torch.cuda.stream(side):
+        z = y * 2
+    here.wait_stream(side)
+    return z
+`,
+  );
+  check(
     'a join for a buffer that its caller has',
     `
 def fill(out):
@@ -199,7 +213,7 @@ def fill(out):
     torch.cuda.current_stream().wait_stream(side)
 `,
   );
-  keeps(
+  check(
     'a second wait behind code that nobody sees',
     `
 def f(host, hook):
@@ -214,7 +228,7 @@ def f(host, hook):
     return y.sum().item()
 `,
   );
-  keeps(
+  check(
     'a synchronization next to a clock',
     `
 import time
@@ -226,12 +240,12 @@ def f(host):
     with torch.cuda.stream(side):
         y = x * 2
     side.synchronize()
+    side.synchronize()
     print(time.perf_counter() - start)
-    here.wait_stream(side)
     return y.sum().item()
 `,
   );
-  keeps(
+  check(
     'a wait that only an incidental synchronization would make up for',
     `
 def f(host):
@@ -243,7 +257,7 @@ def f(host):
     return (x + 1).sum().item()
 `,
   );
-  keeps(
+  check(
     'a record_stream on what goes to the caller',
     `
 def f(host):
