@@ -57,7 +57,6 @@ export class ProgramBuilder {
   readonly #blind: number[] = [];
   thread: ThreadId = 0;
 
-  /** The steps that the entry itself made so far. */
   readonly #computed = new Set<Step>();
 
   /** The launches from `index` on are those of a callee that computes with tensors, if it computes at all. */
@@ -69,6 +68,7 @@ export class ProgramBuilder {
     return this.#computed.has(step);
   }
 
+  /** The steps so far, without the prologue and what callers did. */
   get emitted(): readonly Step[] {
     return this.#steps;
   }

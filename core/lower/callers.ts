@@ -1,7 +1,8 @@
 /**
- * Who may call a function, or go on with what it did to their common object: found by its name, in the module itself and in those that import it, before anything of them
- * is parsed. A function is judged with its callers where its own run leaves something to them: a tensor that is not
- * joined yet, an order that depends on what they pass. Pure syntax; what a run leaves open is not decided here.
+ * Who may call a function, or go on with what it did to their common object: found by its name, in the module itself and
+ * in those that import it, before anything of them is parsed. A function is judged with its callers where its own run
+ * leaves something to them: a tensor that is not joined yet, an order that depends on what they pass. Pure syntax; what a
+ * run leaves open is not decided here.
  */
 import type { ClassDef, Module, Statement } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
@@ -83,7 +84,7 @@ export class CallerSearch {
         for (const user of round.flatMap((target) => this.#graph.importersOf(target))) {
           if (found.has(user) || this.#isTest(user)) continue;
           found.add(user);
-          // Packages hand on what they import; so do modules that only import.
+          // Packages hand on what they import.
           if (/__init__\.py$/.test(user.file)) next.push(user);
         }
         round = next;

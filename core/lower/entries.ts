@@ -8,7 +8,7 @@ import { codeOfNode, moduleMentionsStreams, speaksOfStreams } from './words.ts';
 
 /** What the text of a function tells, wherever it stands. */
 interface Facts {
-  /** It has a word of streams. */
+  /** It has a word of streams, if its module has to do with them at all. */
   readonly says: boolean;
   /** Names that it calls or passes on: plain names and attribute names. */
   readonly mentions: ReadonlySet<string>;
@@ -49,7 +49,7 @@ function examine(node: FunctionDef, module: Module): Facts {
   const mentions = new Set(code.match(identifier));
   mentions.delete(node.name);
   return {
-    says: moduleMentionsStreams(module) && speaksOfStreams(code),
+    says: speaksOfStreams(code),
     mentions,
     touches: [...new Set([...code.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!))],
     stores: node.name === '__init__' ? [] : [...code.matchAll(stored)].map((match) => match[1]!),
@@ -61,11 +61,15 @@ const stored = /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|
 
 const said = new WeakMap<Node, boolean>();
 
-/** Whether the text of a function, a lambda or a module has a word of streams. */
+/**
+ * Whether the text of a function, a lambda or a module has a word of streams. What is kept holds for the text alone: whether
+ * its module has to do with them may change with an edit elsewhere.
+ */
 export function saysStreams(node: Node, module: Module): boolean {
+  if (!moduleMentionsStreams(module)) return false;
   let known = facts.get(node)?.says ?? said.get(node);
   if (known === undefined) {
-    known = moduleMentionsStreams(module) && speaksOfStreams(codeOfNode(node, module));
+    known = speaksOfStreams(codeOfNode(node, module));
     said.set(node, known);
   }
   return known;
@@ -154,7 +158,7 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
     const names = streamNames(module);
     own.set(module, names);
     for (const entry of functionsOf(module)) {
-      if (factsOf(entry.node, module).says) {
+      if (saysStreams(entry.node, module)) {
         functions.add(entry.node);
         names.add(entry.node.name);
         if (entry.owner) names.add(entry.owner.name);

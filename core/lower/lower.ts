@@ -20,7 +20,7 @@ import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
-import { codeOfNode, moduleMentionsStreams, ordering, speaksOfStreams } from './words.ts';
+import { codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
 
 export interface LowerOptions {
   /** Statements and calls that one path may execute. */
@@ -51,17 +51,33 @@ export interface LowerOptions {
 }
 
 const defaults = { stepsPerPath: 8_000, stepsPerEntry: 16_000, pathsPerEntry: 16 };
-/**
- * Paths of an entry in which nothing but one stream shows, where it says that it is about streams, and where not. Where
- * nothing at all is done, one path tells enough.
- */
-const dullPaths = 4;
-/** The same where the entry itself orders streams: then the paths have not come to that yet. */
-const orderingPaths = 12;
-const silentPaths = 2;
-/** Paths of an entry without a word of streams, and its steps: what it calls has most of the tests that matter. */
+/** How many paths an entry is worth, and steps. */
+interface Worth {
+  readonly paths: number;
+  readonly steps: number;
+  /** Paths in which nothing but one stream shows, before no more are tried; and paths that do nothing at all. */
+  readonly dull: number;
+  readonly idle: number;
+}
+
+/** An entry that orders streams itself is worth all paths until they come to that; one that only speaks of them, a few. */
+const dullPaths = { orders: 12, speaks: 4, calls: 2 };
+/** An entry without a word of streams: what it calls has most of the tests that matter. */
 const callerPaths = 6;
 const callerSteps = 8_000;
+
+function worthOf(node: Node, module: Module, { pathsPerEntry, stepsPerEntry }: Limits): Worth {
+  if (!saysStreams(node, module))
+    return {
+      paths: Math.min(pathsPerEntry, callerPaths),
+      steps: Math.min(stepsPerEntry, callerSteps),
+      dull: dullPaths.calls,
+      idle: 1,
+    };
+  const dull = ordersStreams(codeOfNode(node, module)) ? dullPaths.orders : dullPaths.speaks;
+  return { paths: pathsPerEntry, steps: stepsPerEntry, dull, idle: dull };
+}
+
 /** Paths for decisions that functions without a word of streams take. */
 const farPaths = 4;
 /** Up to so many entries each has its full budget of steps; in a larger run it shrinks with their number. */
@@ -113,9 +129,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const run = (name: string, module: Module, node: Node, start: (m: Machine) => void): [LoweredEntry, number] => {
     const known = options.reuse?.(name, module.file, signature());
     if (known) return [known, 0];
-    const says = saysStreams(node, module);
-    const orders = says && ordering.test(codeOfNode(node, module));
-    return lowerEntry(workspace, name, module.file, start, limits, says, orders);
+    return lowerEntry(workspace, name, module.file, start, limits, worthOf(node, module, limits));
   };
   const runModule = (module: Module): void => {
     if (done.has(module.file)) return;
@@ -244,8 +258,7 @@ function lowerEntry(
   file: string,
   start: (m: Machine) => void,
   limits: Limits,
-  says: boolean,
-  orders: boolean,
+  worth: Worth,
 ): [LoweredEntry, spent: number] {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
@@ -256,7 +269,7 @@ function lowerEntry(
   let farLeft = farPaths;
   let dull = true;
   let idle = true;
-  let budget = says ? limits.stepsPerEntry : Math.min(limits.stepsPerEntry, callerSteps);
+  let budget = worth.steps;
   let spent = 0;
   let truncated = false;
   let changesCallers = false;
@@ -267,19 +280,8 @@ function lowerEntry(
       truncated ||= far.length > 0;
       break;
     }
-    const most =
-      paths.length > 0 && dull
-        ? says
-          ? orders
-            ? orderingPaths
-            : dullPaths
-          : idle
-            ? 1
-            : silentPaths
-        : says
-          ? limits.pathsPerEntry
-          : callerPaths;
-    if (paths.length >= Math.min(most, limits.pathsPerEntry) || budget <= 0) {
+    const most = paths.length === 0 || !dull ? worth.paths : Math.min(worth.paths, idle ? worth.idle : worth.dull);
+    if (paths.length >= most || budget <= 0) {
       truncated = true;
       break;
     }

@@ -29,7 +29,7 @@ const spoken =
   /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
 /** What orders streams by itself, or selects one. */
-export const ordering = /\bwait_(?:stream|event)\(|\brecord_stream\(|\.stream\(/;
+const ordering = /\bwait_(?:stream|event)\(|\brecord_stream\(|\.stream\(/;
 
 /** Whether a file has a word of streams in its code. */
 export function mentionsStreams(text: string): boolean {
@@ -39,6 +39,11 @@ export function mentionsStreams(text: string): boolean {
 /** Whether a piece of code, of a file that does, has to do with streams. `code`: as `codeOf` gives it. */
 export function speaksOfStreams(code: string): boolean {
   return spoken.test(code);
+}
+
+/** Whether a piece of such code orders streams, or selects one. */
+export function ordersStreams(code: string): boolean {
+  return ordering.test(code);
 }
 
 const codes = new WeakMap<Module, string>();

@@ -1546,3 +1546,23 @@ class Last:
         here.wait_stream(self.sends)
         here.wait_stream(self.copies)
         print(kept.sum().item())
+
+#- case: a method that runs long on a stream of its own leaves the others where they are
+class Table:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.weight = torch.ones(8, 8, device="cuda")
+        self.rows = {}
+
+    def fill(self):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            for i in range(60):
+                for j in range(60):
+                    self.rows[i, j] = self.weight * i
+        torch.cuda.current_stream().wait_stream(self.side)
+
+    def score(self, x):
+        y = x @ self.weight
+        self.side.wait_stream(torch.cuda.current_stream())
+        return y

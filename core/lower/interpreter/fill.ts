@@ -46,8 +46,6 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     // The end of a `with` over the object lies between its methods, too.
     if (/^__a?exit__$/.test(fn.name) && orders.test(text.slice(fn.node.start, fn.node.end))) orderedElsewhere = true;
     if (fn.name.startsWith('__')) continue;
-    // A decorator's wrapper stands for a method that its text says nothing of; it may be the entry itself.
-    if (cls.node && (fn.node.start < cls.node.start || fn.node.end > cls.node.end)) continue;
     const body = text.slice(fn.node.start, fn.node.end);
     if (hostWaits.test(body)) orderedElsewhere = true;
     if (!fn.name.startsWith('_') && stores.test(body) && !ends.test(fn.name) && methods.length < mostMethods)

@@ -4,7 +4,6 @@
  * for saved tensors are the exception: PyTorch itself calls one after the other, so that both are judged together.
  */
 import {
-  BoundMethodV,
   DeviceClass,
   EventV,
   FunctionV,
@@ -89,8 +88,6 @@ function callerOf(owner: Value, method: string): Hook['caller'] {
 export function runHooks(m: Machine): void {
   for (let count = 0; m.hooks.length > 0 && count < most; count++) {
     const hook = m.hooks.shift()!;
-    // Somebody may call what the entry went through already; what it then finds is that one's to know.
-    if (hook.caller === 'somebody' && wasJudged(m, hook.fn)) continue;
     m.hold(hook.fn);
     barrier(m);
     m.arrive();
@@ -108,11 +105,6 @@ export function runHooks(m: Machine): void {
       if (!(error instanceof Raised)) throw error;
     }
   }
-}
-
-function wasJudged(m: Machine, value: Value): boolean {
-  const fn = value instanceof BoundMethodV ? value.target : value;
-  return fn instanceof FunctionV && m.judged.has(`${fn.closure.module.syntax.file}#${fn.node.start}`);
 }
 
 /** What the caller of a hook gives it first; the rest is made where the parameters are bound. */

@@ -1,0 +1,156 @@
+/** Which files of a run are looked into at all: by their words, by who imports whom, by what an entry leaves to its callers. */
+import { beforeAll, describe, expect, it } from 'vitest';
+import { createSourceChecker } from '../../../core/checkSource.ts';
+import { ImportGraph } from '../../../core/lower/importGraph.ts';
+import { lower } from '../../../core/lower/lower.ts';
+import { mentionsStreams } from '../../../core/lower/words.ts';
+import type { Module } from '../../../core/python/ast.ts';
+import type { PythonParser } from '../../../core/python/parse.ts';
+import { loadParser } from '../../harness/parser.ts';
+
+let parser: PythonParser;
+beforeAll(async () => {
+  parser = await loadParser();
+});
+
+describe('a word of streams', () => {
+  it.each([
+    's = torch.cuda.Stream()',
+    'with get_accelerator().stream(s): pass',
+    'x.record_stream(s)',
+    'y = x.to(device, non_blocking=True)',
+    'work = dist.all_reduce(x, async_op=True)',
+    'done = torch.cuda.Event()',
+    'from torch.cuda import Event\nready = Event()',
+    'target.copy_(source, True)',
+    'g = torch.cuda.CUDAGraph()',
+  ])('is in %j', (text) => {
+    expect(mentionsStreams(text)).toBe(true);
+  });
+
+  it.each([
+    '# torch.cuda.Stream()',
+    'text = "torch.cuda.Stream()"',
+    '"""\nwait_stream(s)\n"""',
+    'with httpx.stream("GET", url): pass',
+    'x.to(device, non_blocking=False)',
+    'stop = threading.Event()',
+    'upstream = downstream',
+  ])('is not in %j', (text) => {
+    expect(mentionsStreams(text)).toBe(false);
+  });
+});
+
+describe('imports', () => {
+  const others = [
+    '/w/pkg/__init__.py',
+    '/w/pkg/other.py',
+    '/w/pkg/deep/__init__.py',
+    '/w/pkg/deep/mod.py',
+    '/w/src/lib.py',
+  ];
+  const graphOf = (files: Record<string, string>) => {
+    const modules = Object.entries(files).map(
+      ([file, text]): Module => ({ kind: 'Module', file, text, body: [], errors: [], start: 0, end: text.length }),
+    );
+    const graph = new ImportGraph(modules);
+    const module = (file: string) => modules.find((one) => one.file === file)!;
+    const names = (some: readonly Module[]) => some.map(({ file }) => file).sort();
+    return { of: (f: string) => names(graph.of(module(f))), to: (f: string) => names(graph.importersOf(module(f))) };
+  };
+
+  it.each([
+    ['import pkg.deep.mod', ['/w/pkg/deep/mod.py']],
+    ['import os, pkg.other as o', ['/w/pkg/other.py']],
+    ['from pkg import other', ['/w/pkg/__init__.py', '/w/pkg/other.py']],
+    ['from pkg import (\n  thing,  # why\n  other,\n)', ['/w/pkg/__init__.py', '/w/pkg/other.py']],
+    ['from pkg.deep.mod import f as g, h', ['/w/pkg/deep/mod.py']],
+    ['    from pkg.other import x', ['/w/pkg/other.py']],
+    ['from lib import x', ['/w/src/lib.py']],
+    ['x = "import pkg"', []],
+    ['from torch import nn', []],
+  ])('are read from %j', (text, found) => {
+    const files = { '/w/main.py': text, ...Object.fromEntries(others.map((file) => [file, ''])) };
+    expect(graphOf(files).of('/w/main.py')).toEqual(found);
+  });
+
+  it('are followed by their dots, from a package too, and both ways', () => {
+    const graph = graphOf({
+      '/w/p/__init__.py': 'from .a import x',
+      '/w/p/a.py': 'from . import b\nfrom .q.c import y',
+      '/w/p/b.py': 'import p.a',
+      '/w/p/q/__init__.py': 'from .. import b',
+      '/w/p/q/c.py': '',
+    });
+    expect(graph.of('/w/p/a.py')).toEqual(['/w/p/__init__.py', '/w/p/b.py', '/w/p/q/c.py']);
+    expect(graph.of('/w/p/q/__init__.py')).toEqual(['/w/p/__init__.py', '/w/p/b.py']);
+    expect(graph.to('/w/p/b.py')).toEqual(['/w/p/a.py', '/w/p/q/__init__.py']);
+  });
+});
+
+describe('a check of several files', () => {
+  const copies = `import torch
+
+def upload(host, stream):
+    with torch.cuda.stream(stream):
+        return host.cuda(non_blocking=True)
+`;
+  const caller = `from pkg import upload
+from somewhere import make
+
+def run(host):
+    return upload(host, make()).sum()
+`;
+  const files = {
+    '/w/main.py': caller,
+    '/w/pkg/__init__.py': 'from .copies import upload\n',
+    '/w/pkg/copies.py': copies,
+    '/w/other.py': 'def upload_nothing(x):\n    return x\n',
+    '/w/tests/test_main.py': 'from pkg import upload\n\ndef test_it():\n    upload(1, 2)\n',
+  };
+  const list = (texts: Record<string, string>) => Object.entries(texts).map(([file, text]) => ({ file, text }));
+
+  it('parses what has to do with streams, and who calls that through a package; tests call nothing', () => {
+    const looked: string[] = [];
+    const watched: PythonParser = {
+      parse: (file, text) => parser.parse(file, text),
+      outline: (file, text) => {
+        looked.push(file);
+        return parser.outline(file, text);
+      },
+    };
+    createSourceChecker(watched).check(list(files), { fixes: false });
+    expect(looked.sort()).toEqual(['/w/main.py', '/w/pkg/__init__.py', '/w/pkg/copies.py']);
+  });
+
+  it('runs callers without a word of streams only where an entry leaves something to them', () => {
+    const modules = list(files).map(({ file, text }) => parser.parse(file, text));
+    const names = (leavesOpen: boolean) =>
+      lower(modules, { leavesOpen: () => leavesOpen }).map(({ name, file }) => `${file} ${name}`);
+    expect(names(true)).toEqual(['/w/main.py run']);
+    expect(names(false)).toEqual(['/w/pkg/copies.py upload']);
+  });
+
+  it('sees that a file has to do with streams since an edit elsewhere in it', () => {
+    const quiet = `import torch
+from torch import cuda as c
+from copies import upload
+
+def total(side):
+    with c.stream(side):
+        x = torch.ones(8, device="cuda")
+    return x.sum().item()
+
+def sent(host, to):
+    return upload(host, to)
+`;
+    const checker = createSourceChecker(parser);
+    const found = (text: string) => {
+      const { findings } = checker.check(list({ 'a.py': text, 'copies.py': copies }), { fixes: false });
+      return findings.flatMap(({ file, code }) => (file === 'a.py' ? [code] : []));
+    };
+    expect(found(quiet)).toEqual([]);
+    expect(found(`${quiet}\nother = torch.cuda.Stream()\n`)).toEqual(['missing-wait']);
+    expect(found(quiet)).toEqual([]);
+  });
+});
