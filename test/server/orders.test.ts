@@ -68,6 +68,18 @@ it('what can go is listed with the order that remains', async () => {
   await client.stop();
 });
 
+it('both speak of the one document, whatever else is open', async () => {
+  const client = await start();
+  const other = 'file:///w/other.py';
+  client.open(uri, bare);
+  client.open(other, careful);
+  await client.diagnostics(other);
+  expect(await ask(client, 'lean', uri)).toEqual([]);
+  expect(await ask(client, 'conservative', other)).toEqual({ inserted: 0, left: [] });
+  expect(client.text(uri)).toBe(bare);
+  await client.stop();
+});
+
 it('a document that is not there is refused in words', async () => {
   const client = await start();
   await expect(ask(client, 'conservative', uri)).rejects.toMatchObject({

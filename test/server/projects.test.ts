@@ -33,10 +33,15 @@ async function open(dir: string, name: string, options: StartOptions = {}): Prom
 const none = ({ diagnostics }: Published) => diagnostics.length === 0;
 const some = ({ diagnostics }: Published) => diagnostics.length > 0;
 
+/** Watches files and is asked for no settings: that they arrive would have everything read again, whatever was watched. */
+const onlyWatching = {
+  capabilities: { ...fullCapabilities, workspace: { ...fullCapabilities.workspace, configuration: false } },
+};
+
 describe('[tool.raceline] in the server', () => {
   it('decides what is shown, and how severe it is; a change of the file is followed', async () => {
     const dir = folder({ 'pyproject.toml': '[tool.raceline.severity]\nmissing-wait = "hint"\n', 'sub/racy.py': racy });
-    const { client, uri } = await open(dir, 'sub/racy.py');
+    const { client, uri } = await open(dir, 'sub/racy.py', onlyWatching);
     expect((await client.diagnostics(uri, some))[0]).toMatchObject({ code: 'missing-wait', severity: 4 });
     write(dir, 'pyproject.toml', '[tool.raceline]\nignore = ["missing-wait"]\n');
     client.notify('workspace/didChangeWatchedFiles', {
@@ -69,7 +74,7 @@ describe('[tool.raceline] in the server', () => {
 
   it('has its faults shown on their lines, until they are mended', async () => {
     const dir = folder({ 'pyproject.toml': '[tool.raceline]\n\nselct = ["missing-wait"]\n', 'racy.py': racy });
-    const { client, uri } = await open(dir, 'racy.py');
+    const { client, uri } = await open(dir, 'racy.py', onlyWatching);
     await client.diagnostics(uri, some);
     const toml = uriOf(path.join(dir, 'pyproject.toml'));
     const [fault] = await client.diagnostics(toml, some);
@@ -84,7 +89,7 @@ describe('[tool.raceline] in the server', () => {
   it('uses the baseline that the command line wrote, and follows it', async () => {
     const dir = folder({ 'pyproject.toml': '[tool.raceline]\nbaseline = "known.json"\n', 'racy.py': racy });
     expect(raceline(dir, 'check', '--write-baseline', 'known.json').code).toBe(0);
-    const { client, uri } = await open(dir, 'racy.py');
+    const { client, uri } = await open(dir, 'racy.py', onlyWatching);
     await client.diagnostics(uri, none);
     write(dir, 'known.json', '{"version": 1, "findings": []}');
     client.notify('workspace/didChangeWatchedFiles', {
