@@ -3,7 +3,7 @@
  * own, and two registrations of one id clash.
  */
 import { ErrorCodes, ResponseError } from 'vscode-languageserver';
-import { workspaceEdit } from '../convert.ts';
+import { applyEdits } from '../applyEdits.ts';
 import type { Session } from '../session.ts';
 import { explain } from './explain.ts';
 import { fixAllEdits } from './fixAll.ts';
@@ -32,12 +32,10 @@ async function applyFixAll(session: Session, [uri]: readonly unknown[]): Promise
   if (typeof uri !== 'string') throw new ResponseError(ErrorCodes.InvalidParams, 'fixAll needs the URI of a document');
   const edits = fixAllEdits(session, session.uris.seen(uri));
   if (!edits.length) return 0;
-  if (!session.client.appliesEdits)
-    throw new ResponseError(ErrorCodes.InvalidRequest, 'this client does not apply edits; use source.fixAll.raceline');
-  const { applied, failureReason } = await session.connection.workspace.applyEdit({
+  await applyEdits(session, edits, {
     label: 'Raceline: fix all in file',
-    edit: workspaceEdit(edits, session.uris, (key) => session.version(key), session.client.documentChanges),
+    versionOf: (key) => session.version(key),
+    instead: 'source.fixAll.raceline',
   });
-  if (!applied) throw new Error(failureReason ?? 'the client did not apply the edits');
   return edits.length;
 }

@@ -5,7 +5,7 @@
 import { ErrorCodes, type Range, ResponseError } from 'vscode-languageserver';
 import { conservative } from '../../core/conservative.ts';
 import { spareCalls } from '../../core/lean.ts';
-import { workspaceEdit } from '../convert.ts';
+import { applyEdits } from '../applyEdits.ts';
 import { lineEdits } from '../lineEdits.ts';
 import type { Session } from '../session.ts';
 
@@ -27,13 +27,11 @@ export async function insertOrders(session: Session, args: readonly unknown[]): 
   const edits = lineEdits(before, safe.find(({ file }) => file === key)!.text).map((edit) => ({ ...edit, file: key }));
   const answer = { inserted, left: left.map(({ line, message }) => ({ line, message })) };
   if (!edits.length) return answer;
-  if (!session.client.appliesEdits)
-    throw new ResponseError(ErrorCodes.InvalidRequest, 'this client does not apply edits; use raceline conservative');
-  const { applied, failureReason } = await session.connection.workspace.applyEdit({
+  await applyEdits(session, edits, {
     label: 'Raceline: insert every order that could be needed',
-    edit: workspaceEdit(edits, session.uris, () => version, session.client.documentChanges),
+    versionOf: () => version,
+    instead: 'raceline conservative',
   });
-  if (!applied) throw new Error(failureReason ?? 'the client did not apply the edits');
   return answer;
 }
 
