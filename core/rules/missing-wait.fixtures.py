@@ -1566,3 +1566,20 @@ class Table:
         y = x @ self.weight
         self.side.wait_stream(torch.cuda.current_stream())
         return y
+
+#- case: what is None until another method sets it is nobody's latest work
+class Stage:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.weight = torch.ones(8, 8, device="cuda")
+        self.kept = None
+
+class Later(Stage):
+    def _compute(self, hidden):
+        return hidden.view(-1, 8) @ self.weight
+
+    def go(self):
+        with torch.cuda.stream(self.side):
+            out = self._compute(self.kept)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return out
