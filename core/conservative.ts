@@ -6,7 +6,7 @@
  *
  * Each insertion is analysed again before it is kept: it settles what it is for, brings nothing new, and parses.
  */
-import { applyEdits, type FileEdit, LineMap } from './base/text.ts';
+import { applyFileEdits, type FileEdit, LineMap } from './base/text.ts';
 import { createSourceChecker, type SourceFile } from './checkSource.ts';
 import { connectedFiles } from './connectedFiles.ts';
 import { fixAll } from './fixAll.ts';
@@ -165,10 +165,7 @@ class Bench {
       const edits = this.#fix(next);
       if (!edits) hopeless.add(keyOf(next));
       else {
-        this.files = this.files.map((file) => {
-          const own = edits.filter((edit) => edit.file === file.file);
-          return own.length ? { file: file.file, text: applyEdits(file.text, own) } : file;
-        });
+        this.files = applyFileEdits(this.files, edits);
         this.inserted++;
         this.#reports = this.#analyse(this.files, this.#memory).reports;
         // Places have moved.

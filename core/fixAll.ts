@@ -2,7 +2,7 @@
  * Applies preferred fixes one after another until none is left. One at a time, since a fix can move or settle other
  * findings: the wait that one finding needs is often the wait that its neighbours need too.
  */
-import { applyEdits } from './base/text.ts';
+import { applyFileEdits } from './base/text.ts';
 import type { CheckResult, SourceChecker, SourceFile } from './checkSource.ts';
 import type { Finding } from './rules/finding.ts';
 
@@ -32,10 +32,7 @@ export function fixAll(
   for (let rounds = result.findings.length; rounds > 0; rounds--) {
     const next = firstFix(checker, result.findings.filter(only), editable);
     if (!next) break;
-    current = current.map((file) => {
-      const edits = next.edits.filter((edit) => edit.file === file.file);
-      return edits.length ? { file: file.file, text: applyEdits(file.text, edits) } : file;
-    });
+    current = applyFileEdits(current, next.edits);
     result = checker.check(current, { fixes: false });
     applied++;
   }

@@ -90,3 +90,14 @@ export function applyEdits(text: string, edits: readonly TextEdit[]): string {
   }
   return result + text.slice(at);
 }
+
+/** The files after the edits; one without an edit stays the same object. */
+export function applyFileEdits(
+  files: readonly { readonly file: string; readonly text: string }[],
+  edits: readonly FileEdit[],
+): { readonly file: string; readonly text: string }[] {
+  return files.map((file) => {
+    const own = edits.filter((edit) => edit.file === file.file);
+    return own.length ? { file: file.file, text: applyEdits(file.text, own) } : file;
+  });
+}

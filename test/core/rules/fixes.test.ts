@@ -6,7 +6,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { applyEdits, type FileEdit } from '../../../core/base/text.ts';
+import { applyFileEdits } from '../../../core/base/text.ts';
 import { createSourceChecker, type SourceChecker, type SourceFile } from '../../../core/checkSource.ts';
 import { fixAll } from '../../../core/fixAll.ts';
 import type { PythonParser } from '../../../core/python/parse.ts';
@@ -24,13 +24,6 @@ beforeAll(async () => {
   parser = await loadParser();
   checker = createSourceChecker(parser);
 });
-
-function apply(files: readonly SourceFile[], edits: readonly FileEdit[]): SourceFile[] {
-  return files.map(({ file, text }) => {
-    const own = edits.filter((edit) => edit.file === file);
-    return { file, text: own.length ? applyEdits(text, own) : text };
-  });
-}
 
 function counts(findings: readonly Finding[]): Map<string, number> {
   const found = new Map<string, number>();
@@ -50,7 +43,7 @@ function checkFixes(files: readonly SourceFile[]): number {
     for (const fix of finding.fixes) {
       fixes++;
       const what = `${finding.code} at line ${finding.range.start.line + 1}: ${fix.title}`;
-      const fixed = apply(files, fix.edits);
+      const fixed = applyFileEdits(files, fix.edits);
       for (const { file, text } of fixed) expect(parser.parse(file, text).errors, what).toEqual([]);
       const after = counts(again.check(fixed, { fixes: false }).findings);
       const key = `${finding.code} ${finding.file}`;
