@@ -8,14 +8,10 @@ import { isBlocking, isInPlace, isMetadata, isSplitting, isViewing, words } from
 const methods = words(generated.methods);
 const shared = words(generated.shared);
 
-/** Names of a tensor's methods that other libraries give their objects too. */
+/** More methods that other libraries give their objects too: `shared` knows those of Python, NumPy and PyTorch itself. */
 const ambiguous = words(`
-add all any bool byte char chunk clip copy count data device dim double dropout dist dot eq expand fill flatten flip float format
-gather get half index indices int interpolate item items keys le linear log long lt lu max mean median min mode mul ne norm normalize
-numpy pad pop pow put real imag render repeat reshape_like resize roll round scatter select set short sign size solve sort
-split square sub sum svd take threshold tile to topk trace type unfold update upsample values view where weight inverse
-tolist exp positive rename t sin cos tan cov diff embedding fold inner outer relu gelu silu softmax unique clone detach
-cross stack cat trapz stft fft ifft type_as equal contiguous conj narrow coalesce histogram retain_grad cpu cuda ger smm
+coalesce cov cross diff dim dist eq equal flip gather ger histogram inner inverse le lt median ne outer positive retain_grad roll
+scatter select sign smm stft svd t tile unfold where
 `);
 
 /** What a tensor, and hardly anything else that programs call these on, has. */

@@ -10,7 +10,7 @@ const uninitialized = words('empty empty_strided empty_permuted new_empty new_em
 const written = new Set([
   ...words(generated.makes),
   // Python's own, or with a tensor as one of several forms.
-  ...words('normal linspace logspace range signal.windows'),
+  ...words('normal linspace logspace range'),
 ]);
 /** Made from host values: the upload blocks the host. */
 const fromHost = words('tensor as_tensor asarray new_tensor');

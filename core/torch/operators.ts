@@ -21,7 +21,7 @@ function byName(text: string): ReadonlyMap<string, string> {
 
 /** Python functions and methods that make a tensor from tensors, and have no schema under that name. */
 const computedInPython = words(`
-complex dsmm index_copy upsample upsample_nearest upsample_bilinear sparse.mm sparse.addmm sparse.sum sparse.softmax
+dsmm index_copy upsample upsample_nearest upsample_bilinear sparse.mm sparse.addmm sparse.sum sparse.softmax
 sparse.log_softmax saddmm spmm hsmm to_sparse_coo unravel_index masked.sum masked.mean masked.softmax masked.log_softmax masked.amax
 masked.amin masked.var masked.std masked.prod masked.norm masked.normalize nested.as_nested_tensor nested.to_padded_tensor
 `);
