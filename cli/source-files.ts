@@ -62,7 +62,7 @@ export function readSourceFiles(
       problems.push({ file: absolute, message: `cannot be read: ${(error as Error).message}` });
     }
   };
-  const walk = (directory: string) => {
+  const walk = (directory: string, named = false) => {
     let entries: import('node:fs').Dirent[];
     try {
       entries = readdirSync(directory, { withFileTypes: true });
@@ -70,6 +70,8 @@ export function readSourceFiles(
       problems.push({ file: path.resolve(directory), message: `cannot be read: ${(error as Error).message}` });
       return;
     }
+    // A virtual environment by any name; one that is named itself is read, as every path is that is.
+    if (!named && entries.some(({ name }) => name === 'pyvenv.cfg')) return;
     const isExcluded = (file: string) => projects.settingsOf(file).exclude?.matches(file) === true;
     entries.sort((a, b) => (a.name < b.name ? -1 : a.name > b.name ? 1 : 0));
     for (const entry of entries) {
@@ -90,7 +92,7 @@ export function readSourceFiles(
       problems.push({ file: absolute, message: 'there is no such file or folder' });
       continue;
     }
-    if (isDirectory) walk(absolute);
+    if (isDirectory) walk(absolute, true);
     else read(absolute);
   }
   // The same files give the same findings in whatever order they are named.

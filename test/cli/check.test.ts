@@ -95,8 +95,14 @@ describe('raceline check', () => {
   });
 
   it('skips environments and caches, but reads a path that is named', () => {
-    const at = folder({ '.venv/lib/racy.py': racy, 'node_modules/racy.py': racy });
+    const at = folder({
+      '.venv/lib/racy.py': racy,
+      'node_modules/racy.py': racy,
+      'tools/pyvenv.cfg': '',
+      'tools/lib/racy.py': racy,
+    });
     expect(raceline(at, 'check', '.').stdout).toMatch(/^0 files/);
+    expect(raceline(at, 'check', 'tools').code).toBe(1);
     expect(raceline(at, 'check', '.venv/lib').code).toBe(1);
   });
 
