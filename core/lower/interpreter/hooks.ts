@@ -3,17 +3,7 @@
  * that nobody knows. Each is judged for itself, with what it is given made just now on the stream that is current. Hooks
  * for saved tensors are the exception: PyTorch itself calls one after the other, so that both are judged together.
  */
-import {
-  DeviceClass,
-  EventV,
-  FunctionV,
-  isObj,
-  NativeV,
-  type Scope,
-  TensorV,
-  Unknown,
-  type Value,
-} from '../values.ts';
+import { DeviceClass, EventV, FunctionV, isObj, NativeV, type Scope, TensorV, Unknown, type Value } from '../values.ts';
 import { call, noKeywords } from './calls.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
