@@ -5,6 +5,7 @@
 import type { Gutters } from './edges.ts';
 import type { Pool } from './pools.ts';
 import type { HostLane, StreamLane, Timeline } from './timeline.ts';
+import type { TotalsLane } from './totals.ts';
 import { counted } from './units.ts';
 
 export interface Measures {
@@ -27,7 +28,15 @@ export type Lane =
   | { readonly kind: 'host'; readonly host: HostLane }
   | { readonly kind: 'stream'; readonly stream: StreamLane }
   | { readonly kind: 'pool'; readonly pool: Pool; readonly rowHeight: number }
-  | { readonly kind: 'totals' }
+  | { readonly kind: 'totals'; readonly totals: TotalsLane }
+  /** The head of one of two runs on the same axis. */
+  | {
+      readonly kind: 'part';
+      readonly part: number;
+      readonly name: string;
+      readonly note: string;
+      readonly open: boolean;
+    }
   | {
       readonly kind: 'group';
       readonly key: string;
@@ -54,6 +63,9 @@ export interface RowBox {
 export interface Layout {
   readonly boxes: readonly LaneBox[];
   readonly height: number;
+  /** The first boxes are pinned: so many, so high together. They stay while the others scroll. */
+  readonly pinnedCount: number;
+  readonly pinnedHeight: number;
   /** Box of each stream of the trace; undefined: hidden or without a lane. */
   readonly streamBoxes: ReadonlyMap<number, LaneBox>;
 }
@@ -77,6 +89,10 @@ export interface LayoutOptions {
   readonly opened: ReadonlySet<string>;
   /** Keys of lanes that are not wanted. */
   readonly hidden: ReadonlySet<string>;
+  /** Keys of lanes that stay at the top, in their order. */
+  readonly pinned?: readonly string[];
+  /** Keys of lanes in the order that is wanted within their group; those not named come after, in their own order. */
+  readonly order?: readonly string[];
   /** Pixels that the lanes may take without scrolling: pools and totals get lower to fit in. */
   readonly room?: number;
 }
@@ -89,11 +105,13 @@ export function laneKey(lane: Lane): string {
     case 'stream':
       return `stream ${lane.stream.stream}`;
     case 'pool':
-      return `pool ${lane.pool.stream}`;
+      return `pool ${lane.pool.stream}${lane.pool.stream < 0 ? suffix(lane.pool.part) : ''}`;
     case 'group':
       return lane.key;
+    case 'part':
+      return `part ${lane.part}`;
     case 'totals':
-      return 'totals';
+      return `totals${lane.totals.device < 0 ? '' : ` ${lane.totals.device}`}${suffix(lane.totals.part)}`;
     case 'unrecorded':
       return `unrecorded ${lane.name}`;
   }
@@ -107,63 +125,151 @@ export function layOut(timeline: Timeline, measures: Measures, options: LayoutOp
   return place(timeline, measures, options, tightSizes);
 }
 
+/** Keys of the second run's lanes are told from those of the first. */
+const suffix = (part: number): string => (part === 0 ? '' : ` of run ${part + 1}`);
+
+/** Lanes can change places with lanes of the same section. */
+export function sectionOf(lane: Lane): string {
+  if (lane.kind === 'host') return `hosts ${lane.host.part}`;
+  if (lane.kind === 'stream') return `device ${lane.stream.device} ${lane.stream.part}`;
+  if (lane.kind === 'pool') return `memory ${lane.pool.part}`;
+  return laneKey(lane);
+}
+
 function place(timeline: Timeline, measures: Measures, options: LayoutOptions, sizes: Sizes): Layout {
   const boxes: LaneBox[] = [];
+  const pinned = new Set(options.pinned);
   let y = 0;
-  const put = (lane: Lane, height: number, rows: readonly RowBox[] = []): void => {
+  const putLane = (lane: Lane): void => {
     if (options.hidden.has(laneKey(lane))) return;
-    boxes.push({ lane, y, height, rows });
-    y += height;
+    const box = boxOf(lane, y, measures, options, sizes);
+    boxes.push(box);
+    y += box.height;
   };
-  const group = (key: string, name: string, note: string): boolean => {
-    const open = !options.closed.has(key);
-    if (!measures.narrow) put({ kind: 'group', key, name, note, open }, 22);
-    return open || measures.narrow;
-  };
-
-  for (const host of timeline.hosts) {
-    const rows = hostRows(
-      y,
-      host,
-      measures,
-      options.opened.has(`host ${host.thread}`) ? host.rows.length : sizes.hostRows,
-    );
-    put({ kind: 'host', host }, rows[rows.length - 1]!.y + rows[0]!.height + 6 - y, rows);
+  const sections = timeline.parts.map((_, part) => sectionsOf(timeline, part, measures, sizes));
+  const lanes = sections.flat().flatMap((section) => section.lanes);
+  const wanted = new Map(lanes.map((lane) => [laneKey(lane), lane]));
+  for (const key of pinned) {
+    const lane = wanted.get(key);
+    if (lane) putLane(lane);
   }
-  const devices = [...new Set(timeline.streams.map((stream) => stream.device))];
-  for (const device of devices) {
-    const streams = timeline.streams.filter((stream) => stream.device === device);
-    const count = `${streams.length} ${streams.length === 1 ? 'stream' : 'streams'}`;
-    if (!group(`device ${device}`, device < 0 ? 'GPU' : `GPU ${device}`, count)) continue;
-    for (const stream of streams) {
-      const rows = streamRows(y, stream, measures);
-      const last = rows[rows.length - 1]!;
-      put({ kind: 'stream', stream }, last.y + last.height + 11 - y, rows);
+  const pinnedCount = boxes.length;
+  const pinnedHeight = y;
+  const rank = new Map(options.order?.map((key, i) => [key, i]));
+  const rankOf = (lane: Lane): number => rank.get(laneKey(lane)) ?? Number.POSITIVE_INFINITY;
+  sections.forEach((ofPart, part) => {
+    if (timeline.parts.length > 1) {
+      const { name, note } = timeline.parts[part]!;
+      const open = !options.closed.has(`part ${part}`);
+      putLane({ kind: 'part', part, name, note, open });
+      if (!open) return;
     }
-  }
-  if (timeline.streams.length === 0)
-    put({ kind: 'unrecorded', name: 'Streams', text: 'No kernel or copy in this trace' }, 38);
-  const { waitsWithoutEdge: waits } = timeline;
-  if (waits > 0) {
-    const text = `${counted(waits, 'wait')} without ${waits === 1 ? 'its' : 'their'} record: no ${waits === 1 ? 'edge' : 'edges'} drawn`;
-    put({ kind: 'unrecorded', name: 'Waits', text }, 38);
-  }
-  if (timeline.pools.length === 0)
-    put({ kind: 'unrecorded', name: 'Memory', text: 'Not recorded: no blocks to draw' }, 38);
-  else if (group('memory', 'Memory', 'by address, in the colour of the allocating stream')) {
-    for (const pool of timeline.pools) {
-      const rowHeight = poolRow(pool, measures, sizes);
-      const rows = poolRows(y, pool.lowest.length, rowHeight);
-      put({ kind: 'pool', pool, rowHeight }, Math.ceil(rowHeight * pool.lowest.length) + 12, rows);
+    for (const { head, lanes: all } of ofPart) {
+      const rest = all.filter((lane) => !pinned.has(laneKey(lane)));
+      if (head && !measures.narrow) {
+        const open = !options.closed.has(head.key);
+        putLane({ kind: 'group', ...head, open });
+        if (!open) continue;
+      }
+      for (const lane of rest.toSorted((a, b) => compare(rankOf(a), rankOf(b)))) putLane(lane);
     }
-  }
-  if (timeline.totals.length > 0) {
-    const left = (options.room ?? Number.POSITIVE_INFINITY) - y;
-    put({ kind: 'totals' }, Math.max(40, Math.min(measures.narrow ? 60 : 110, left)));
-  }
+  });
   const streamBoxes = new Map<number, LaneBox>();
   for (const box of boxes) if (box.lane.kind === 'stream') streamBoxes.set(box.lane.stream.stream, box);
-  return { boxes, height: y, streamBoxes };
+  return { boxes, height: y, pinnedCount, pinnedHeight, streamBoxes };
+}
+
+function boxOf(lane: Lane, y: number, measures: Measures, options: LayoutOptions, sizes: Sizes): LaneBox {
+  const box = (height: number, rows: readonly RowBox[] = []): LaneBox => ({ lane, y, height, rows });
+  switch (lane.kind) {
+    case 'host': {
+      const most = options.opened.has(laneKey(lane)) ? lane.host.rows.length : sizes.hostRows;
+      const rows = hostRows(y, lane.host, measures, most);
+      return box(rows[rows.length - 1]!.y + rows[0]!.height + 6 - y, rows);
+    }
+    case 'stream': {
+      const rows = streamRows(y, lane.stream, measures);
+      const last = rows[rows.length - 1]!;
+      return box(last.y + last.height + 11 - y, rows);
+    }
+    case 'pool': {
+      const { length } = lane.pool.lowest;
+      return box(Math.ceil(lane.rowHeight * length) + 12, poolRows(y, length, lane.rowHeight));
+    }
+    case 'totals': {
+      const left = (options.room ?? Number.POSITIVE_INFINITY) - y;
+      return box(Math.max(40, Math.min(measures.narrow ? 60 : 110, left)));
+    }
+    case 'unrecorded':
+      return box(38);
+    case 'group':
+      return box(22);
+    case 'part':
+      return box(lane.note && !measures.narrow ? 44 : 28);
+  }
+}
+
+const compare = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
+
+interface Section {
+  /** What stands over its lanes, and closes them. */
+  readonly head?: { readonly key: string; readonly name: string; readonly note: string };
+  readonly lanes: readonly Lane[];
+}
+
+/** The lanes of one run, from top to bottom. */
+function sectionsOf(timeline: Timeline, part: number, measures: Measures, sizes: Sizes): Section[] {
+  const of = <T extends { readonly part: number }>(list: readonly T[]): T[] => list.filter((one) => one.part === part);
+  const streams = of(timeline.streams);
+  const pools = of(timeline.pools);
+  const result: Section[] = [{ lanes: of(timeline.hosts).map((host) => ({ kind: 'host', host })) }];
+  for (const device of new Set(streams.map((stream) => stream.device))) {
+    const here = streams.filter((stream) => stream.device === device);
+    result.push({
+      head: {
+        key: `device ${device}${suffix(part)}`,
+        name: device < 0 ? 'GPU' : `GPU ${device}`,
+        note: counted(here.length, 'stream'),
+      },
+      lanes: here.map((stream) => ({ kind: 'stream', stream })),
+    });
+  }
+  const missing = (name: string, text: string): void => {
+    result.push({ lanes: [{ kind: 'unrecorded', name, text }] });
+  };
+  if (streams.length === 0)
+    missing('Streams', timeline.filtered ? 'No kernel or copy matches' : 'No kernel or copy in this trace');
+  const { waitsWithoutEdge: waits } = timeline;
+  if (waits > 0 && part === 0)
+    missing(
+      'Waits',
+      `${counted(waits, 'wait')} without ${waits === 1 ? 'its' : 'their'} record: no ${waits === 1 ? 'edge' : 'edges'} drawn`,
+    );
+  if (pools.length === 0) missing('Memory', timeline.filtered ? 'No block matches' : 'Not recorded: no blocks to draw');
+  else
+    result.push({
+      head: {
+        key: `memory${suffix(part)}`,
+        name: 'Memory',
+        note: 'by address, in the colour of the allocating stream',
+      },
+      lanes: pools.map((pool) => ({ kind: 'pool', pool, rowHeight: poolRow(pool, measures, sizes) })),
+    });
+  result.push({ lanes: of(timeline.totals).map((totals) => ({ kind: 'totals', totals })) });
+  return result;
+}
+
+/** The layout as it stands on screen: pinned lanes moved down by what the others are scrolled up. */
+export function withPinned(layout: Layout, scroll: number): Layout {
+  if (layout.pinnedCount === 0 || scroll === 0) return layout;
+  const streamBoxes = new Map(layout.streamBoxes);
+  const boxes = layout.boxes.map((box, i) => {
+    if (i >= layout.pinnedCount) return box;
+    const moved = { ...box, y: box.y + scroll, rows: box.rows.map(({ y, height }) => ({ y: y + scroll, height })) };
+    if (box.lane.kind === 'stream') streamBoxes.set(box.lane.stream.stream, moved);
+    return moved;
+  });
+  return { ...layout, boxes, streamBoxes };
 }
 
 function hostRows(y: number, host: HostLane, { narrow }: Measures, most: number): RowBox[] {
@@ -204,7 +310,11 @@ export function guttersOf(box: LaneBox): Gutters {
 
 /** The box at a height; undefined: above the first or below the last. */
 export function boxAt(layout: Layout, y: number): LaneBox | undefined {
-  let low = 0;
+  for (let i = 0; i < layout.pinnedCount; i++) {
+    const box = layout.boxes[i]!;
+    if (y >= box.y && y < box.y + box.height) return box;
+  }
+  let low = layout.pinnedCount;
   let high = layout.boxes.length - 1;
   while (low <= high) {
     const middle = (low + high) >> 1;

@@ -5,6 +5,7 @@
  */
 import { groupBy, inOrder } from './grouping.ts';
 import { memoryOf } from './memory.ts';
+import { holds, type Part } from './parts.ts';
 import type { BlockColumns, Trace } from '../trace/trace.ts';
 import { makeRow, type Intervals, type Row } from './row.ts';
 import type { View } from './view.ts';
@@ -15,6 +16,7 @@ export interface BlockTimes extends Intervals {
 }
 
 export interface Pool {
+  readonly part: number;
   /** The allocating stream; -1: not known; -2: host memory. */
   readonly stream: number;
   readonly name: string;
@@ -45,24 +47,27 @@ export function blockTimes(blocks: BlockColumns, bounds: View): BlockTimes {
   return { start, duration, release };
 }
 
-export function buildPools(trace: Trace, times: BlockTimes): Pool[] {
+export function buildPools(trace: Trace, times: BlockTimes, parts: readonly Part[]): Pool[] {
   const { blocks, streams } = trace;
-  const pinned = streams.length;
-  const unknown = streams.length + 1;
-  const key = new Int32Array(blocks.length);
-  for (let i = 0; i < blocks.length; i++) {
-    const stream = blocks.stream[i]!;
-    if (memoryOf(trace, i) !== 'device') key[i] = pinned;
-    else key[i] = stream >= 0 && stream < streams.length ? stream : unknown;
-  }
   const pools: Pool[] = [];
-  groupBy(key, blocks.length, streams.length + 2).forEach((items, group) => {
-    if (items.length === 0) return;
-    const name =
-      group === pinned ? 'Host memory' : group === unknown ? 'Pool not known' : `${streams[group]!.name}’s pool`;
-    pools.push(makePool(group === pinned ? -2 : group === unknown ? -1 : group, name, items, blocks, times));
+  parts.forEach((part, index) => {
+    const host = streams.length;
+    const unknown = streams.length + 1;
+    const key = new Int32Array(blocks.length).fill(-1);
+    for (let i = part.blocks.from; i < part.blocks.to; i++) {
+      const stream = blocks.stream[i]!;
+      if (memoryOf(trace, i) !== 'device') key[i] = host;
+      else key[i] = holds(part.streams, stream) ? stream : unknown;
+    }
+    groupBy(key, blocks.length, streams.length + 2).forEach((items, group) => {
+      if (items.length === 0) return;
+      const name =
+        group === host ? 'Host memory' : group === unknown ? 'Pool not known' : `${streams[group]!.name}’s pool`;
+      const stream = group === host ? -2 : group === unknown ? -1 : group;
+      pools.push(makePool(index, stream, name, items, blocks, times));
+    });
   });
-  return pools.sort((a, b) => rank(a, trace) - rank(b, trace) || a.stream - b.stream);
+  return pools.sort((a, b) => a.part - b.part || rank(a, trace) - rank(b, trace) || a.stream - b.stream);
 }
 
 /** Side streams' pools first: faults of lifetime lie there. Then the default stream's, then what is not on a device. */
@@ -71,7 +76,14 @@ function rank(pool: Pool, { streams }: Trace): number {
   return streams[pool.stream]!.isDefault ? 1 : 0;
 }
 
-function makePool(stream: number, name: string, items: Int32Array, blocks: BlockColumns, times: BlockTimes): Pool {
+export function makePool(
+  part: number,
+  stream: number,
+  name: string,
+  items: Int32Array,
+  blocks: BlockColumns,
+  times: BlockTimes,
+): Pool {
   const lowest = addressRanges(items, blocks);
   const rowOf = (block: number): number => lastAtMost(lowest, blocks.address[block]!);
   const counts = new Int32Array(lowest.length);
@@ -89,6 +101,7 @@ function makePool(stream: number, name: string, items: Int32Array, blocks: Block
     rows[row]![counts[row]!++] = block;
   }
   return {
+    part,
     stream,
     name,
     bytes: usedBytes(items, blocks),

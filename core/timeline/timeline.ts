@@ -2,40 +2,49 @@
  * A trace laid out over time but not yet over pixels: which lanes there are, what is on each of their rows, edges, blocks
  * by address, totals. Built once a trace (in a worker: everything is typed arrays or small), drawn many times.
  *
- * Order of lanes: host threads, streams (the default one first), pools by allocating stream, totals.
+ * Order of lanes: host threads, streams (the default one first), pools by allocating stream, totals; one part after the
+ * other where two runs share the axis.
  */
 import type { Trace, TraceHazard } from '../trace/trace.ts';
 import { buildEdges, type Edges } from './edges.ts';
 import { groupBy, inOrder } from './grouping.ts';
 import { packNested, packOverlaps, splitRows } from './pack.ts';
+import { holds, type Part, partOfStream, wholeOf } from './parts.ts';
 import { buildPools, type BlockTimes, blockTimes, type Pool } from './pools.ts';
 import { type Intervals, makeRow, type Row } from './row.ts';
-import { buildTotals, type Totals } from './totals.ts';
+import { buildTotals, type TotalsLane } from './totals.ts';
 import type { View } from './view.ts';
 
 export interface Timeline {
   readonly bounds: View;
+  /** One run, or the two that are compared. */
+  readonly parts: readonly Part[];
   readonly hosts: readonly HostLane[];
   readonly streams: readonly StreamLane[];
   readonly pools: readonly Pool[];
-  readonly totals: Totals;
+  /** One a device of each part. */
+  readonly totals: readonly TotalsLane[];
   readonly edges: Edges;
   /** Stream waits that no edge could be drawn for: their record or their stream is not known. */
   readonly waitsWithoutEdge: number;
   /** Times during which a wait held a stream; indices are marks. */
   readonly held: Intervals;
   readonly blocks: BlockTimes;
-  /** Colour slot of each stream of the trace: fixed for the run, the default stream's is 0. */
+  /** Colour slot of each stream of the trace: fixed for the run, the default stream's is 0; the same name in both parts. */
   readonly slots: Int32Array;
+  /** Set where a filter has taken slices out (filter.ts). */
+  readonly filtered?: boolean;
 }
 
 export interface HostLane {
+  readonly part: number;
   readonly thread: number;
   readonly name: string;
   readonly rows: readonly Row[];
 }
 
 export interface StreamLane {
+  readonly part: number;
   readonly stream: number;
   readonly device: number;
   readonly name: string;
@@ -48,18 +57,23 @@ export interface StreamLane {
   readonly slices: number;
 }
 
-export function buildTimeline(trace: Trace, hazards: readonly TraceHazard[]): Timeline {
-  const slots = streamSlots(trace);
+export function buildTimeline(
+  trace: Trace,
+  hazards: readonly TraceHazard[],
+  parts: readonly Part[] = [wholeOf(trace, hazards.length)],
+): Timeline {
+  const slots = streamSlots(trace, parts);
   const bounds = boundsOf(trace, hazards);
   const blocks = blockTimes(trace.blocks, bounds);
   const held = heldIntervals(trace);
   const edges = buildEdges(trace.marks);
   return {
     bounds,
-    hosts: hostLanes(trace),
-    streams: streamLanes(trace, held, bounds),
-    pools: buildPools(trace, blocks),
-    totals: buildTotals(trace, blocks, bounds),
+    parts,
+    hosts: hostLanes(trace, parts),
+    streams: streamLanes(trace, held, bounds, parts),
+    pools: buildPools(trace, blocks, parts),
+    totals: buildTotals(trace, blocks, bounds, parts),
     edges,
     waitsWithoutEdge: trace.marks.kind.reduce((count, kind) => count + Number(kind === 1), 0) - edges.length,
     held,
@@ -94,7 +108,7 @@ function boundsOf(trace: Trace, hazards: readonly TraceHazard[]): View {
 }
 
 /** Slots go by the first kernel or copy; the default stream of the first device takes 0. */
-function streamSlots(trace: Trace): Int32Array {
+function streamSlots(trace: Trace, parts: readonly Part[]): Int32Array {
   const first = new Float64Array(trace.streams.length).fill(Number.POSITIVE_INFINITY);
   const see = (stream: number, time: number): void => {
     if (stream >= 0 && stream < first.length && time >= 0 && time < first[stream]!) first[stream] = time;
@@ -108,34 +122,48 @@ function streamSlots(trace: Trace): Int32Array {
   };
   for (let i = 0; i < marks.length; i++) late(marks.stream[i]!, marks.hostTime[i]!);
   for (let i = 0; i < blocks.length; i++) late(blocks.stream[i]!, blocks.allocated[i]!);
-  const order = trace.streams.map((_, stream) => stream);
-  const main = trace.streams.findIndex((stream) => stream.isDefault);
-  order.sort((a, b) => Number(b === main) - Number(a === main) || compareTimes(first[a]!, first[b]!) || a - b);
-  const slots = new Int32Array(trace.streams.length);
-  // Without a default stream in the trace, slot 0 stays free: its grey says "default" in the editor too.
-  order.forEach((stream, i) => {
-    slots[stream] = main < 0 ? i + 1 : i;
-  });
+  const { streams } = trace;
+  const slots = new Int32Array(streams.length);
+  const taken = new Map<string, number>();
+  let next = 0;
+  for (const { streams: rows } of parts) {
+    const order = Array.from({ length: rows.to - rows.from }, (_, i) => rows.from + i);
+    const main = order.find((stream) => streams[stream]!.isDefault) ?? -1;
+    order.sort((a, b) => Number(b === main) - Number(a === main) || compareTimes(first[a]!, first[b]!) || a - b);
+    // Without a default stream in the trace, slot 0 stays free: its grey says "default" in the editor too.
+    if (main < 0 && next === 0) next = 1;
+    // A stream of the second run has the colour of its namesake in the first.
+    const keys = order.map((stream) => `${streams[stream]!.device} ${stream === main ? '' : streams[stream]!.name}`);
+    const shared = keys.map((key) => taken.get(key));
+    order.forEach((stream, i) => {
+      slots[stream] = shared[i] ?? next++;
+      taken.set(keys[i]!, slots[stream]!);
+    });
+  }
   return slots;
 }
 
 const compareTimes = (a: number, b: number): number => (a === b ? 0 : a < b ? -1 : 1);
 
-function hostLanes(trace: Trace): HostLane[] {
+function hostLanes(trace: Trace, parts: readonly Part[]): HostLane[] {
   const { hostSlices } = trace;
   const lanes: HostLane[] = [];
   groupBy(hostSlices.thread, hostSlices.length, trace.threads.length).forEach((items, thread) => {
     if (items.length === 0) return;
     const sorted = inOrder(items, hostSlices);
     const rows = splitRows(sorted, packNested(sorted, hostSlices)).map((row) => makeRow(row, hostSlices));
-    lanes.push({ thread, name: trace.threads[thread]!.name || `thread ${trace.threads[thread]!.tid}`, rows });
+    const part = Math.max(
+      0,
+      parts.findIndex(({ threads }) => holds(threads, thread)),
+    );
+    lanes.push({ part, thread, name: trace.threads[thread]!.name || `thread ${trace.threads[thread]!.tid}`, rows });
   });
   // The thread that begins is the program's own; its workers and autograd's threads come after.
   const begin = (lane: HostLane): number => lane.rows[0]?.sampleStart[0] ?? 0;
-  return lanes.sort((a, b) => begin(a) - begin(b) || a.thread - b.thread);
+  return lanes.sort((a, b) => a.part - b.part || begin(a) - begin(b) || a.thread - b.thread);
 }
 
-function streamLanes(trace: Trace, held: Intervals, bounds: View): StreamLane[] {
+function streamLanes(trace: Trace, held: Intervals, bounds: View, parts: readonly Part[]): StreamLane[] {
   const { deviceSlices, marks, streams } = trace;
   const marksOf = groupBy(marks.stream, marks.length, streams.length);
   const lanes = groupBy(deviceSlices.stream, deviceSlices.length, streams.length).map((items, stream): StreamLane => {
@@ -143,13 +171,17 @@ function streamLanes(trace: Trace, held: Intervals, bounds: View): StreamLane[] 
     const rows = splitRows(sorted, packOverlaps(sorted, deviceSlices)).map((row) => makeRow(row, deviceSlices));
     const waits = marksOf[stream]!.filter((mark) => held.duration[mark]! > 0);
     const entry = streams[stream]!;
+    const part = partOfStream(parts, stream);
+    // Two runs on one axis: each stream's share is that of its own run.
+    const length = parts.length > 1 ? Math.max(1, parts[part]!.duration) : bounds.end - bounds.start;
     return {
+      part,
       stream,
       device: entry.device,
       name: entry.name || (entry.number >= 0 ? `stream ${entry.number}` : `stream ${stream}`),
       rows,
       held: makeRow(inOrder(waits, held), held),
-      busy: covered(sorted, deviceSlices) / (bounds.end - bounds.start),
+      busy: Math.min(1, covered(sorted, deviceSlices) / length),
       slices: items.length,
     };
   });
@@ -157,6 +189,7 @@ function streamLanes(trace: Trace, held: Intervals, bounds: View): StreamLane[] 
     .filter((lane) => lane.rows.length > 0 || marksOf[lane.stream]!.length > 0)
     .sort(
       (a, b) =>
+        a.part - b.part ||
         a.device - b.device ||
         Number(streams[b.stream]!.isDefault) - Number(streams[a.stream]!.isDefault) ||
         a.stream - b.stream,

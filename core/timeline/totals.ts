@@ -4,6 +4,7 @@
  * shows its peak.
  */
 import { memoryOf } from './memory.ts';
+import { count, holds, type Part } from './parts.ts';
 import type { Trace } from '../trace/trace.ts';
 import type { BlockTimes } from './pools.ts';
 import type { View } from './view.ts';
@@ -22,53 +23,104 @@ export interface Totals {
 
 const shift = 6;
 
-export function buildTotals(trace: Trace, times: BlockTimes, bounds: View): Totals {
-  const { counters } = trace;
-  if (counters.length > 0) return finish(counters.time, counters.allocated, counters.heldBack, counters.reserved);
-  return fromBlocks(trace, times, bounds);
+export interface TotalsLane {
+  readonly part: number;
+  /** -1: the trace does not say. */
+  readonly device: number;
+  readonly totals: Totals;
 }
 
-function fromBlocks(trace: Trace, times: BlockTimes, bounds: View): Totals {
-  const { blocks } = trace;
-  const changes: number[] = [];
-  for (let i = 0; i < blocks.length; i++)
-    if (memoryOf(trace, i) === 'device') changes.push(3 * i, 3 * i + 1, 3 * i + 2);
-  const when = (change: number): number => {
-    const block = Math.floor(change / 3);
-    const kind = change % 3;
-    return kind === 0
-      ? times.start[block]!
-      : kind === 1
-        ? times.release[block]!
-        : times.start[block]! + times.duration[block]!;
+export function buildTotals(trace: Trace, times: BlockTimes, bounds: View, parts: readonly Part[]): TotalsLane[] {
+  return parts.flatMap((part, index) => {
+    const lanes =
+      count(part.counters) > 0 ? fromCounters(trace, part, index) : fromBlocks(trace, times, bounds, part, index);
+    return lanes.filter(({ totals }) => totals.length > 0);
+  });
+}
+
+function fromCounters({ counters }: Trace, part: Part, index: number): TotalsLane[] {
+  const { from, to } = part.counters;
+  const device = (row: number): number => counters.device?.[row] ?? -1;
+  const devices = [...new Set(Array.from({ length: to - from }, (_, i) => device(from + i)))].sort((a, b) => a - b);
+  return devices.map((which) => {
+    const rows: number[] = [];
+    for (let i = from; i < to; i++) if (device(i) === which) rows.push(i);
+    const take = (values: Float64Array): Float64Array => Float64Array.from(rows, (row) => Math.max(0, values[row]!));
+    const totals = finish(
+      take(counters.time),
+      take(counters.allocated),
+      take(counters.heldBack),
+      take(counters.reserved),
+    );
+    return { part: index, device: devices.length > 1 ? which : -1, totals };
+  });
+}
+
+/** Worked out from the blocks, for a trace without counters. */
+function fromBlocks(trace: Trace, times: BlockTimes, bounds: View, part: Part, index: number): TotalsLane[] {
+  const { blocks, streams } = trace;
+  const byDevice = new Map<number, number[]>();
+  for (let i = part.blocks.from; i < part.blocks.to; i++) {
+    if (memoryOf(trace, i) !== 'device') continue;
+    const stream = blocks.stream[i]!;
+    const device = holds(part.streams, stream) ? streams[stream]!.device : -1;
+    const list = byDevice.get(device);
+    if (list) list.push(i);
+    else byDevice.set(device, [i]);
+  }
+  return [...byDevice]
+    .sort(([a], [b]) => a - b)
+    .map(([device, items]) => ({
+      part: index,
+      device: byDevice.size > 1 ? device : -1,
+      totals: stepsOf(trace, times, bounds, items),
+    }));
+}
+
+function stepsOf({ blocks }: Trace, times: BlockTimes, bounds: View, items: readonly number[]): Totals {
+  // Three changes a block, each list sorted by itself: numbers alone sort many times faster than through a comparison.
+  const sorted = (when: (block: number) => number): readonly [Float64Array, Float64Array] => {
+    const time = Float64Array.from(items, when);
+    const order = orderOf(time);
+    return [Float64Array.from(order, (i) => time[i]!), Float64Array.from(order, (i) => blocks.size[items[i]!]!)];
   };
-  changes.sort((a, b) => when(a) - when(b) || a - b);
+  const [starts, startSizes] = sorted((block) => times.start[block]!);
+  const [releases, releaseSizes] = sorted((block) => times.release[block]!);
+  const [ends, endSizes] = sorted((block) => times.start[block]! + times.duration[block]!);
   const time: number[] = [];
   const allocated: number[] = [];
   const held: number[] = [];
   let inUse = 0;
   let back = 0;
-  for (const change of changes) {
-    const block = Math.floor(change / 3);
-    const size = blocks.size[block]!;
-    const at = when(change);
+  const next = [0, 0, 0];
+  for (;;) {
+    const at = Math.min(
+      starts[next[0]!] ?? Number.POSITIVE_INFINITY,
+      releases[next[1]!] ?? Number.POSITIVE_INFINITY,
+      ends[next[2]!] ?? Number.POSITIVE_INFINITY,
+    );
+    if (at === Number.POSITIVE_INFINITY) break;
+    for (; starts[next[0]!]! <= at; next[0]!++) inUse += startSizes[next[0]!]!;
     // What lives to the end of the trace is not released by it.
-    if (change % 3 !== 0 && at >= bounds.end) continue;
-    if (change % 3 === 0) inUse += size;
-    else if (change % 3 === 1) {
-      inUse -= size;
-      back += size;
-    } else back -= size;
-    if (time.length && time[time.length - 1] === at) {
-      allocated[time.length - 1] = inUse;
-      held[time.length - 1] = back;
-    } else {
-      time.push(at);
-      allocated.push(inUse);
-      held.push(back);
-    }
+    for (; releases[next[1]!]! <= at; next[1]!++)
+      if (at < bounds.end) {
+        inUse -= releaseSizes[next[1]!]!;
+        back += releaseSizes[next[1]!]!;
+      }
+    for (; ends[next[2]!]! <= at; next[2]!++) if (at < bounds.end) back -= endSizes[next[2]!]!;
+    time.push(at);
+    allocated.push(inUse);
+    held.push(back);
   }
   return finish(Float64Array.from(time), Float64Array.from(allocated), Float64Array.from(held), new Float64Array(0));
+}
+
+/** Positions of the values in rising order. */
+function orderOf(values: Float64Array): Uint32Array {
+  const order = Uint32Array.from(values, (_, i) => i);
+  for (let i = 1; i < values.length; i++)
+    if (values[i]! < values[i - 1]!) return order.sort((a, b) => values[a]! - values[b]! || a - b);
+  return order;
 }
 
 function finish(time: Float64Array, allocated: Float64Array, heldBack: Float64Array, reserved: Float64Array): Totals {

@@ -13,6 +13,10 @@ export function drawHeader(pen: Pen, scene: Scene, box: LaneBox, top: number): v
     drawGroup(pen, scene, box.y + top, lane.name, lane.note, lane.open);
     return;
   }
+  if (lane.kind === 'part') {
+    drawPart(pen, scene, box.y + top, box.height, lane);
+    return;
+  }
   const { name, note, color } = wordsOf(pen, scene, box);
   // The name stands in the middle of what is seen of the lane, not of what is scrolled away.
   const y = Math.max(box.y + top, lanesTop(scene) - 6);
@@ -60,13 +64,14 @@ export function wordsOf(pen: Pen, scene: Scene, { lane, rows }: LaneBox): Header
     }
     case 'totals':
       return {
-        name: 'Totals',
-        note: timeline.totals.reserved.length ? 'allocated, held back, reserved' : 'allocated, held back',
+        name: lane.totals.device < 0 ? 'Totals' : `Totals of GPU ${lane.totals.device}`,
+        note: lane.totals.totals.reserved.length ? 'allocated, held back, reserved' : 'allocated, held back',
         color: undefined,
       };
     case 'unrecorded':
       return { name: lane.name, note: '', color: undefined };
     case 'group':
+    case 'part':
       return { name: lane.name, note: lane.note, color: undefined };
   }
 }
@@ -112,20 +117,49 @@ function drawGroup(pen: Pen, scene: Scene, y: number, name: string, note: string
   ctx.fillRect(0, y, scene.width, 22);
   drawRule(pen, 0, y, scene.width, ruleColor(pen));
   drawRule(pen, 0, y + 21, scene.width, ruleColor(pen));
+  drawChevron(pen, y + 11, open);
+  drawText(pen, name, 25, y + 11, { weight: 'bold' });
+  const left = 25 + widthOf(pen, name, fontOf(pen, 11, 'bold')) + 10;
+  drawText(pen, fitText(pen, note, scene.width - left - 12, fontOf(pen, 11)), left, y + 11, { color: theme.muted });
+}
+
+/** The head of one of two runs: higher than a group's, its name larger. */
+function drawPart(
+  pen: Pen,
+  { width }: Scene,
+  y: number,
+  height: number,
+  { name, note, open }: { readonly name: string; readonly note: string; readonly open: boolean },
+): void {
+  const { ctx, theme } = pen;
+  ctx.fillStyle = css(theme.side);
+  ctx.fillRect(0, y, width, height);
+  drawRule(pen, 0, y, width, css(theme.muted, 0.6));
+  drawRule(pen, 0, y + height - 1, width, ruleColor(pen));
+  const twoLines = height > 34;
+  const middle = y + height / 2;
+  drawChevron(pen, middle, open);
+  const room = width - 40;
+  drawText(pen, fitText(pen, name, room, fontOf(pen, 13, 'bold')), 28, twoLines ? middle - 8 : middle, {
+    size: 13,
+    weight: 'bold',
+  });
+  if (twoLines)
+    drawText(pen, fitText(pen, note, room, fontOf(pen, 12)), 28, middle + 9, { size: 12, color: theme.muted });
+}
+
+function drawChevron({ ctx, theme }: Pen, y: number, open: boolean): void {
   ctx.strokeStyle = css(theme.muted);
   ctx.lineWidth = 1.3;
   ctx.beginPath();
   if (open) {
-    ctx.moveTo(12, y + 9);
-    ctx.lineTo(15.5, y + 12.5);
-    ctx.lineTo(19, y + 9);
+    ctx.moveTo(12, y - 2);
+    ctx.lineTo(15.5, y + 1.5);
+    ctx.lineTo(19, y - 2);
   } else {
-    ctx.moveTo(14, y + 7.5);
-    ctx.lineTo(17.5, y + 11);
-    ctx.lineTo(14, y + 14.5);
+    ctx.moveTo(14, y - 3.5);
+    ctx.lineTo(17.5, y);
+    ctx.lineTo(14, y + 3.5);
   }
   ctx.stroke();
-  drawText(pen, name, 25, y + 11, { weight: 'bold' });
-  const left = 25 + widthOf(pen, name, fontOf(pen, 11, 'bold')) + 10;
-  drawText(pen, fitText(pen, note, scene.width - left - 12, fontOf(pen, 11)), left, y + 11, { color: theme.muted });
 }

@@ -79,7 +79,7 @@ export function drawStreamLane(
       colors,
       columns: slices,
       name: (item) => trace.strings[slices.name[item]!] ?? '',
-      matches: search && ((item) => search.names[slices.name[item]!] === 1 || search.sites[slices.site[item]!] === 1),
+      matches: search?.isMatch.device,
       isHost: false,
       isHeldUp: () => false,
     });
@@ -97,7 +97,7 @@ export function drawHostLane(pen: Pen, scene: Scene, box: LaneBox, top: number, 
       colors: pen.theme.host,
       columns: slices,
       name: (item) => trace.strings[slices.name[item]!] ?? '',
-      matches: search && ((item) => search.names[slices.name[item]!] === 1 || search.sites[slices.site[item]!] === 1),
+      matches: search?.isMatch.host,
       isHost: true,
       isHeldUp: (item) => slices.kind[item] === 4,
     });

@@ -25,24 +25,33 @@ export function drawStage(pen: Pen, scene: Scene, strips: Strips): void {
   ctx.fillStyle = css(theme.background);
   ctx.fillRect(0, 0, width, height);
   const ticks = ticksFor(scene);
-  const shown = scene.layout.boxes.filter((box) => box.y + box.height + top > pinned && box.y + top < height);
-
-  clipped(pen, scale.left, pinned, scale.width, height - pinned, () => {
-    drawGrid(pen, scene, ticks, pinned);
-    drawGuides(pen, scene, pinned, height - pinned);
-    const labels: Label[] = [];
-    for (const box of shown) {
-      drawLane(pen, scene, box, top, strips, labels);
-      drawBoxRule(pen, width, box, top);
-    }
-    strips.flush(pen);
-    drawEdges(pen, scene, top, strongEdges(scene));
-    drawLabels(pen, labels);
-    drawFaults(pen, scene, top);
-  });
-  clipped(pen, 0, pinned, width, height - pinned, () => {
-    for (const box of shown) drawHeader(pen, scene, box, top);
-  });
+  const { boxes, pinnedCount, pinnedHeight } = scene.layout;
+  const strong = strongEdges(scene);
+  // What is pinned lies above what scrolls: each of the two is painted in its own part of the canvas.
+  for (const zone of [
+    { boxes: boxes.slice(pinnedCount), y: pinned + pinnedHeight, end: height },
+    { boxes: boxes.slice(0, pinnedCount), y: pinned, end: Math.min(height, pinned + pinnedHeight) },
+  ]) {
+    const shown = zone.boxes.filter((box) => box.y + box.height + top > zone.y && box.y + top < zone.end);
+    if (zone.end <= zone.y) continue;
+    clipped(pen, scale.left, zone.y, scale.width, zone.end - zone.y, () => {
+      drawGrid(pen, scene, ticks, zone.y);
+      drawGuides(pen, scene, zone.y, zone.end - zone.y);
+      const labels: Label[] = [];
+      for (const box of shown) {
+        drawLane(pen, scene, box, top, strips, labels);
+        drawBoxRule(pen, width, box, top);
+      }
+      strips.flush(pen);
+      drawEdges(pen, scene, top, strong);
+      drawLabels(pen, labels);
+      drawFaults(pen, scene, top);
+    });
+    clipped(pen, 0, zone.y, width, zone.end - zone.y, () => {
+      for (const box of shown) drawHeader(pen, scene, box, top);
+      if (zone.y === pinned && pinnedCount > 0) drawRule(pen, 0, zone.end - 1, width, css(theme.muted));
+    });
+  }
 
   const axisTop = measures.minimap;
   const findingsTop = axisTop + measures.axis;

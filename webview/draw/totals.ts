@@ -1,14 +1,15 @@
 /** Paints bytes over time: allocated filled, what is held back hatched above it, reserved as a dashed line. */
 import type { LaneBox } from '../../core/timeline/layout.ts';
-import { stepAt, takeTotals } from '../../core/timeline/totals.ts';
+import { stepAt, takeTotals, type Totals } from '../../core/timeline/totals.ts';
 import { sizeText } from '../../core/timeline/units.ts';
 import { css, mix } from './color.ts';
 import { drawText, fontOf, hatchPattern, type Pen, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
 
 export function drawTotals(pen: Pen, scene: Scene, box: LaneBox, top: number): void {
-  const { timeline, scale, measures } = scene;
-  const { totals } = timeline;
+  if (box.lane.kind !== 'totals') return;
+  const { scale, measures } = scene;
+  const { totals } = box.lane.totals;
   const { ctx, theme } = pen;
   const columns = Math.max(1, Math.round(scale.width));
   const picture = takeTotals(totals, scale, columns);
@@ -56,12 +57,11 @@ export function drawTotals(pen: Pen, scene: Scene, box: LaneBox, top: number): v
     ctx.stroke();
     ctx.setLineDash([]);
   }
-  if (!measures.narrow) drawValues(pen, scene, right, level);
+  if (!measures.narrow) drawValues(pen, scene, totals, right, level);
 }
 
 /** Values at the right end of the view, each at its own line, moved apart where they would overlap. */
-function drawValues(pen: Pen, { timeline, scale }: Scene, right: number, level: (value: number) => number): void {
-  const { totals } = timeline;
+function drawValues(pen: Pen, { scale }: Scene, totals: Totals, right: number, level: (value: number) => number): void {
   const at = stepAt(totals, scale.end);
   if (at < 0) return;
   const allocated = Math.max(0, totals.allocated[at]!);

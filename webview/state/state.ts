@@ -92,7 +92,7 @@ export function stepHazard(state: State, run: Run, by: 1 | -1): State {
 }
 
 export function searchFor(state: State, run: Run, text: string): State {
-  return { ...state, search: search(run.trace, text), match: -1 };
+  return { ...state, search: search(run, text), match: -1 };
 }
 
 /** Jumps to the next match; the first jump goes to the first match that is at or after the view's start. */

@@ -86,18 +86,21 @@ function inside({ start, duration }: Intervals, item: number, range: View): numb
 }
 
 function memoryIn({ timeline }: Run, range: View): Statistics['memory'] {
-  const { totals } = timeline;
-  const from = stepAt(totals, range.start);
-  const to = stepAt(totals, range.end);
-  if (to < 0) return [];
-  const extremes = (name: string, values: Float64Array): { name: string; lowest: number; highest: number } => {
-    let lowest = from < 0 ? 0 : Number.POSITIVE_INFINITY;
-    let highest = 0;
-    for (let i = Math.max(0, from); i <= to; i++) {
-      lowest = Math.min(lowest, values[i]!);
-      highest = Math.max(highest, values[i]!);
-    }
-    return { name, lowest, highest };
-  };
-  return [extremes('Allocated', totals.allocated), extremes('Held back', totals.heldBack)];
+  return timeline.totals.flatMap(({ totals, part, device }) => {
+    const from = stepAt(totals, range.start);
+    const to = stepAt(totals, range.end);
+    if (to < 0) return [];
+    const where = [timeline.parts.length > 1 && timeline.parts[part]!.name, device >= 0 && `GPU ${device}`];
+    const suffix = where.filter(Boolean).map((text) => `, ${text}`);
+    const extremes = (name: string, values: Float64Array): { name: string; lowest: number; highest: number } => {
+      let lowest = from < 0 ? 0 : Number.POSITIVE_INFINITY;
+      let highest = 0;
+      for (let i = Math.max(0, from); i <= to; i++) {
+        lowest = Math.min(lowest, values[i]!);
+        highest = Math.max(highest, values[i]!);
+      }
+      return { name: name + suffix.join(''), lowest, highest };
+    };
+    return [extremes('Allocated', totals.allocated), extremes('Held back', totals.heldBack)];
+  });
 }

@@ -116,7 +116,7 @@ describe('pools', () => {
 
 describe('totals', () => {
   it('follow the blocks where there are no counters', () => {
-    const { totals } = timeline;
+    const { totals } = timeline.totals[0]!;
     const at = stepAt(totals, 320_000);
     expect(totals.allocated[at]).toBe((32 + 32 + 16) * 2 ** 20);
     expect(totals.reserved.length).toBe(0);
@@ -124,7 +124,7 @@ describe('totals', () => {
 
   it('keep the peak of each column at every zoom', () => {
     const large = buildTimeline(largeTrace({ deviceSlices: 100, edges: 10, blocks: 5000 }), []);
-    const { totals } = large;
+    const { totals } = large.totals[0]!;
     for (const columns of [1, 7, 100, 1000]) {
       const picture = takeTotals(totals, large.bounds, columns);
       const width = (large.bounds.end - large.bounds.start) / columns;
