@@ -19,6 +19,7 @@ const allowed = {
   'core/trace': ['core/base', 'core/program'],
   'core/execute': ['core/base', 'core/program', 'core/trace'],
   'core/timeline': ['core/base', 'core/program', 'core/trace'],
+  'core/export': ['core/base', 'core/program', 'core/trace', 'core/timeline'],
   // core/*.ts at the top: the pipelines that put the parts together.
   core: ['core/*'],
   server: ['core', 'core/*'],
@@ -30,6 +31,7 @@ const packages = {
   'core/python': ['web-tree-sitter'],
   'core/settings': ['smol-toml'],
   'core/trace': ['fflate'],
+  'core/export': ['fflate'],
   server: ['vscode-languageserver', 'vscode-languageserver-textdocument', 'vscode-uri', 'node:'],
   cli: ['node:', 'fflate', 'diff', 'vscode-languageserver'],
   webview: ['d3'],

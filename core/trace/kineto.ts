@@ -55,6 +55,10 @@ const roles = {
   hardware_counters: 'none',
   graph_event_node: 'none',
   graph_host_node: 'none',
+  // What our own export adds.
+  event_edge: 'none',
+  raceline_finding: 'none',
+  allocator: 'none',
 } as const satisfies Record<string, string>;
 type Role = (typeof roles)[keyof typeof roles];
 
