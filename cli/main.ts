@@ -6,6 +6,7 @@
 import { nearest } from '../core/settings/nearest.ts';
 import { UsageError } from './arguments.ts';
 import { check } from './check.ts';
+import { confirm } from './confirm.ts';
 import { conservative } from './conservative.ts';
 import { explain } from './explain.ts';
 import { lean } from './lean.ts';
@@ -18,11 +19,13 @@ import { view } from './view.ts';
 const usage = `raceline finds missing stream synchronization in PyTorch programs.
 
   raceline check [--format text|json|sarif|github] [--fix|--diff] [PATH… | -]
+  raceline confirm [--trace FILE] [--python EXE] [--format text|json] -- SCRIPT.py ARGS…
   raceline conservative [--write] PATH…
   raceline explain CODE | --list
   raceline lean [--format text|json] PATH…
   raceline preview FILE.py [--entry NAME] [-o OUT.raceline]
-  raceline run [-o OUT.raceline] [--python EXE] [--level full|timeline] -- SCRIPT.py ARGS…
+  raceline run [-o OUT.raceline] [--python EXE] [--level full|timeline] [--serialize blocks|stream]
+               -- SCRIPT.py ARGS…
   raceline trace FILE… [--format text|json]
   raceline view FILE… [--port N] [--no-open]
   raceline lsp --stdio
@@ -45,6 +48,7 @@ They win over [tool.raceline] in the nearest pyproject.toml.`;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
   check,
+  confirm,
   conservative,
   explain,
   lean,

@@ -10,8 +10,19 @@ import type { BlockId, StepIndex, StreamProgram } from './program/program.ts';
 import { type WordedHazard, wordHazard } from './rules/index.ts';
 import type { Trace, TraceHazard, TracePlace } from './trace/trace.ts';
 
+export interface JudgedHazard {
+  /** The one of its repeats that is shown. */
+  readonly hazard: Hazard;
+  readonly told: TraceHazard;
+}
+
 /** By the place where each shows first. */
 export function judgeTrace(trace: Trace): TraceHazard[] {
+  return judge(trace).map(({ told }) => told);
+}
+
+/** The same with the facts of each: its steps. */
+export function judge(trace: Trace): JudgedHazard[] {
   const { program } = trace;
   if (!knowsAccesses(program)) return [];
   const run = new MeasuredRun(trace);
@@ -32,7 +43,7 @@ export function judgeTrace(trace: Trace): TraceHazard[] {
       if (confirmed && !group.confirmed) Object.assign(group, { hazard, words, confirmed });
     }
   }
-  return [...groups.values()].map((group) => told(trace, run, group));
+  return [...groups.values()].map((group) => ({ hazard: group.hazard, told: tell(trace, run, group) }));
 }
 
 interface Group {
@@ -48,7 +59,7 @@ function knowsAccesses(program: StreamProgram): boolean {
   );
 }
 
-function told(trace: Trace, run: MeasuredRun, { hazard, words, confirmed, count }: Group): TraceHazard {
+function tell(trace: Trace, run: MeasuredRun, { hazard, words, confirmed, count }: Group): TraceHazard {
   const { program } = trace;
   const [first, second] = run.stepsOf(hazard);
   const firstSlice = run.sliceOf(first);

@@ -16,7 +16,7 @@ OLDEST_TORCH = (2, 1)
 def main():
     options = _options(sys.argv[1:])
     try:
-        code = _run(options)
+        code = _rerun(options) if options.confirm or options.bisect else _run(options)
     except CannotStart as error:
         print(f"raceline: {error}", file=sys.stderr)
         code = 2
@@ -36,6 +36,10 @@ def _options(argv):
     parser.add_argument("--level", choices=("full", "timeline"), default="full", help="full: accesses to memory too; timeline: streams, events, kernels (cheaper)")
     parser.add_argument("--device", choices=("auto", "cuda", "meta"), default="auto", help="auto: the GPU if there is one, else the meta device with modelled times")
     parser.add_argument("--relative-to", metavar="DIR", help="write paths below DIR relative to it and leave the working directory out, for traces that are passed on")
+    parser.add_argument("--serialize", choices=("blocks", "stream"), help="blocks: the device is synchronized at each change of the stream; stream: everything runs on one stream. Tells a fault of the logic from one of synchronization")
+    parser.add_argument("--confirm", metavar="PLAN", help="make the hazards of a plan happen (raceline confirm makes the plan)")
+    parser.add_argument("--bisect", metavar="PLAN", help="find where a synchronization makes the result right (raceline bisect makes the plan)")
+    parser.add_argument("--report", metavar="FILE", help="where --confirm and --bisect write what they find")
     parser.add_argument("--version", action="version", version=f"raceline-executor {__version__}")
     parser.add_argument("program", help="script or, with -m, module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
@@ -93,8 +97,33 @@ def _run(options):
     # Registered before the program runs, so it runs after the program's own exit handlers.
     atexit.register(finish)
     session.start()
+    if options.serialize:
+        from raceline.serialize import serialize
+
+        # After the session's own patches, so that what is synchronized here is recorded.
+        serialize(torch, options.serialize)
     code_, outcome["status"], outcome["message"] = execute(code, names)
     return code_
+
+
+def _rerun(options):
+    """The ways that run the program many times, in this process and on the GPU."""
+    torch = _torch()
+    if not torch.cuda.is_available():
+        raise CannotStart("Races happen on a GPU only, and PyTorch sees none here. The recording made on the meta device still shows the hazards.")
+    if not options.report:
+        raise CannotStart("Name the report to write with --report FILE.")
+
+    def prepare():
+        return (prepare_module if options.module else prepare_script)(options.program, options.arguments)
+
+    if options.confirm:
+        from raceline.confirm.confirm import confirm
+
+        return confirm(prepare, options.confirm, options.report)
+    from raceline.confirm.bisect import bisect
+
+    return bisect(prepare, options.bisect, options.report)
 
 
 def _torch():

@@ -118,6 +118,20 @@ class Sites:
             frame = frame.f_back
         return None
 
+    def place(self, frame):
+        """(file, line) of the innermost frame of the program, or None."""
+        while frame is not None:
+            code = frame.f_code
+            known = self._user.get(id(code))
+            if known is None:
+                known = self._learn(code)
+            if known:
+                return code.co_filename, frame.f_lineno or 0
+            if known is END:
+                return None
+            frame = frame.f_back
+        return None
+
     def target(self):
         """What the program assigns the value of the executing expression to: `x`, `self.copy`; None: not known."""
         got = self.caller(sys._getframe())

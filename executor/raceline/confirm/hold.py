@@ -1,0 +1,156 @@
+"""Makes one hazard of a recording happen: holds the first call's stream until the second call is through.
+
+A control (`broken` false) does everything but that, with the device synchronized after each call: what it computes is right.
+Memory whose contents nobody may rely on (what the first call overwrites, a block that was released) is filled with 0xFF first,
+so that what is read too early cannot be right by chance.
+"""
+from raceline.confirm.device import Gate, comes_while_closed
+from raceline.confirm.watch import Control
+
+# The pair that the recording shows, and what follows it in a loop.
+PAIRS = 3
+TRIES = 32
+READS = 200
+READ_SIZE = 1 << 20
+
+
+class Serial(Control):
+    """Each call is done before the next begins. Keeps the values that the program reads."""
+
+    def __init__(self, device, observations, serial=True):
+        self.device, self.observations, self.serial = device, observations, serial
+        self._reads = 0
+
+    def after(self, call):
+        if self.serial and call.on_device and not self.device.capturing():
+            self.device.synchronize()
+        if call.plan is None:
+            if call.name == "Tensor.tolist":
+                self._read(call, call.out)
+        elif call.plan.kind == "read_back":
+            self._read(call, call.out)
+        elif call.plan.base == "_to_copy" and not call.kwargs.get("non_blocking") and call.on_device and not self.device.is_here(call.out):
+            if call.out.numel() * call.out.element_size() <= READ_SIZE:
+                self._read(call, call.out.clone())
+
+    def _read(self, call, value):
+        if self._reads < READS:
+            self._reads += 1
+            self.observations.value(("read", call.place, call.name, call.occurrence), value)
+
+
+class Hold(Serial):
+    def __init__(self, device, observations, hazard, broken):
+        super().__init__(device, observations, serial=not broken)
+        self._hazard = hazard
+        self._first, self._second = hazard["first"], hazard["second"]
+        self._broken = broken
+        self._gates = {}
+        self._used = {}
+        self._late = []
+        self.overtaken = False
+        self.met = False
+
+    def before(self, call):
+        kind = self._hazard["kind"]
+        if call.on_device and self._is_first(call) and not self.device.capturing():
+            pair = call.occurrence - self._first["occurrence"]
+            self.met = True
+            if kind == "lifetime":
+                self._used[pair] = [(t.untyped_storage().data_ptr(), t.untyped_storage().nbytes()) for t in call.read() if self.device.is_here(t)]
+            else:
+                self._fill_target(call)
+            if self._broken:
+                self._gates[pair] = Gate(self.device)
+        elif kind == "lifetime" and self._used and call.on_device and _at(call, self._second) and not self.device.capturing():
+            for pair in list(self._used):
+                if self._reuse(pair):
+                    del self._used[pair]
+
+    def after(self, call):
+        if call.on_device and self._is_first(call) and not self.device.capturing():
+            self.observations.take(("first", call.occurrence - self._first["occurrence"], call.name), call.written())
+        if self._hazard["kind"] != "lifetime" and self._is_second(call) and not self.device.capturing():
+            self._second_done(call)
+        super().after(call)
+
+    def finish(self):
+        for gate in self._gates.values():
+            gate.open()
+        self.device.synchronize()
+        for label, tensors in self._late:
+            self.observations.take(label, tensors)
+
+    def _is_first(self, call):
+        return call.name == self._first["name"] and _at(call, self._first) and 0 <= call.occurrence - self._first["occurrence"] < PAIRS
+
+    def _is_second(self, call):
+        if call.name != self._second["name"] or not _at(call, self._second):
+            return False
+        if self._hazard["kind"] == "host":
+            return not call.on_device
+        return call.on_device and 0 <= call.occurrence - self._second["occurrence"] < PAIRS
+
+    def _second_done(self, call):
+        if self._hazard["kind"] == "host":
+            pair = min((p for p, gate in self._gates.items() if gate.closed), default=call.occurrence)
+        else:
+            pair = call.occurrence - self._second["occurrence"]
+        label = ("second", pair, call.name)
+        if call.plan is None and call.name == "Tensor.tolist":
+            self.observations.value(label, call.out)
+        elif call.out is not None and not hasattr(call.out, "data_ptr") and type(call.out) not in (tuple, list):
+            self.observations.value(label, call.out)
+        else:
+            self.observations.take(label, call.written())
+        gate = self._gates.get(pair)
+        if gate is not None and gate.closed:
+            if self._hazard["kind"] == "host" or comes_while_closed(self.device, self.device.mark(), gate):
+                self.overtaken = True
+            gate.open()
+        if self._hazard["conflict"] == "write-after-write":
+            self.device.synchronize()
+            self.observations.take(("afterwards", pair, call.name), call.written())
+
+    def _fill_target(self, call):
+        """What the call writes without reading it, whether it is there already or is about to be allocated."""
+        if call.plan is None:
+            return
+        targets = call.overwritten()
+        for target in targets:
+            _fill(target)
+        if not targets and not call.plan.writes and self._hazard["size"]:
+            self.device.fresh(self._hazard["size"]).fill_(0xFF)
+        # What is read early must find the filling, and not what was there before.
+        self.device.finish_current()
+
+    def _reuse(self, pair):
+        """Take the released block as its pool's next owner and fill it; False: it is not to be had (yet)."""
+        kept, got = [], []
+        for address, size in self._used[pair]:
+            for _ in range(TRIES):
+                block = self.device.fresh(size)
+                if block.data_ptr() < address + size and address < block.data_ptr() + size:
+                    got.append(block)
+                    break
+                kept.append(block)
+        for block in got:
+            block.fill_(0xFF)
+        gate = self._gates.get(pair)
+        if got and gate is not None and gate.closed:
+            self.overtaken = comes_while_closed(self.device, self.device.mark(), gate) or self.overtaken
+            gate.open()
+        return bool(got)
+
+
+def _at(call, place):
+    return call.place == (place["file"], place["line"])
+
+
+def _fill(tensor):
+    if tensor.is_contiguous():
+        import torch
+
+        torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage(), tensor.storage_offset() * tensor.element_size(), (tensor.numel() * tensor.element_size(),)).fill_(0xFF)
+    elif tensor.is_floating_point():
+        tensor.detach().data.fill_(float("nan"))

@@ -1,0 +1,191 @@
+"""The calls of a rerun: a dispatch mode that names each operator as the recorder does and tells a control before and after it.
+
+A call is known by operator, line and count, which is how a plan made from a recording names it.
+"""
+import os
+import sys
+from collections import Counter
+
+import torch
+from torch.utils._python_dispatch import TorchDispatchMode
+
+from raceline.operators import Plan
+from raceline.sites import Sites
+
+Tensor = torch.Tensor
+PLAIN = {Tensor, torch.nn.Parameter} | ({torch.nn.Buffer} if hasattr(torch.nn, "Buffer") else set())
+
+
+class Places:
+    """Where in the program a call stands. A backward's operators stand at the call of `backward`, as in a recording."""
+
+    def __init__(self):
+        self._sites = Sites(None, os.path.dirname(os.path.abspath(torch.__file__)))
+        self._normal = {}
+        self.backward = None
+
+    def here(self, depth=2):
+        try:
+            place = self._sites.place(sys._getframe(depth))
+        except ValueError:  # autograd's threads have no frames of Python
+            place = None
+        if place is None:
+            return self.backward
+        file = self._normal.get(place[0])
+        if file is None:
+            file = self._normal[place[0]] = normal(place[0])
+        return file, place[1]
+
+    def is_own(self, file):
+        return self._sites._is_user(file) and "site-packages" not in file and "dist-packages" not in file
+
+    def watch_backward(self):
+        """Patches the entries of the autograd engine."""
+
+        def wrap(plain):
+            def call(*args, **kwargs):
+                before, self.backward = self.backward, self.here()
+                try:
+                    return plain(*args, **kwargs)
+                finally:
+                    self.backward = before
+
+            return call
+
+        torch.autograd.backward = wrap(torch.autograd.backward)
+        torch.autograd.grad = wrap(torch.autograd.grad)
+
+
+def normal(file):
+    return os.path.normcase(os.path.realpath(file))
+
+
+class Call:
+    """One call of an operator. `occurrence` counts those of its name at its line, from 0."""
+
+    __slots__ = ("plan", "name", "place", "occurrence", "args", "kwargs", "on_device", "out")
+
+    def __init__(self, plan, name, place, occurrence, args, kwargs, on_device):
+        self.plan, self.name, self.place, self.occurrence = plan, name, place, occurrence
+        self.args, self.kwargs, self.on_device = args, kwargs, on_device
+        self.out = None
+
+    def read(self):
+        return [t for t, _ in self._arguments() if isinstance(t, Tensor)]
+
+    def written(self):
+        """The tensors that the call writes: arguments and results."""
+        out = self.out if type(self.out) in (tuple, list) else (self.out,)
+        results = [t for t in _flat(out) if isinstance(t, Tensor)]
+        given = [t for t, mode in self._arguments() if mode != "r" and isinstance(t, Tensor)]
+        return given + [t for t in results if not any(t is g for g in given)]
+
+    def overwritten(self):
+        """Arguments of which the call keeps nothing."""
+        return [t for t, mode in self._arguments() if mode == "w" and isinstance(t, Tensor)]
+
+    def _arguments(self):
+        return list(self.plan.arguments(self.args, self.kwargs)) if self.plan is not None else []
+
+
+class Control:
+    """What a rerun does at each call; nothing, here."""
+
+    def before(self, call):
+        pass
+
+    def after(self, call):
+        pass
+
+    def finish(self):
+        pass
+
+
+class Watch(TorchDispatchMode):
+    def __init__(self, places, device, control, counts, plans):
+        super().__init__()
+        self._places, self._device, self._control = places, device, control
+        self._counts, self._plans = counts, plans
+
+    @classmethod
+    def _should_skip_dynamo(cls):
+        return False
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        kwargs = kwargs or {}
+        if types and not PLAIN.issuperset(types):
+            return NotImplemented
+        plan = self._plans.get(func)
+        if plan is None:
+            plan = self._plans[func] = Plan(func)
+        if plan.quiet:
+            return func(*args, **kwargs)
+        return perform(self._places.here(), plan, plan.name, func, args, kwargs, self._device, self._control, self._counts)
+
+
+def perform(place, plan, name, func, args, kwargs, device, control, counts):
+    on_device = plan is None or device.is_name(kwargs.get("device")) or any(device.is_here(t) for t in _flat((args, kwargs.values())) if isinstance(t, Tensor))
+    key = (name, place, on_device)
+    call = Call(plan, name, place, counts[key], args, kwargs, on_device)
+    counts[key] += 1
+    with torch.no_grad():
+        control.before(call)
+    call.out = func(*args, **kwargs)
+    with torch.no_grad():
+        control.after(call)
+    return call.out
+
+
+class Watching:
+    """Makes the modes of each run, and watches the calls that are no operators: graph replays, spins, lists of a tensor's values."""
+
+    def __init__(self, device):
+        self.places = Places()
+        self.places.watch_backward()
+        self._device = device
+        self._plans = {}
+        self._control = Control()
+        self._counts = Counter()
+        self._patch()
+
+    def begin(self, control):
+        self._control = control
+        self._counts = Counter()
+
+    def modes(self):
+        return Watch(self.places, self._device, self._control, self._counts, self._plans)
+
+    def _patch(self):
+        def watch(owner, name, label):
+            plain = getattr(owner, name, None)
+            if plain is None:
+                return
+
+            def call(*args, **kwargs):
+                with torch._C._DisableTorchDispatch() if label == "Tensor.tolist" else _nothing:
+                    return perform(self.places.here(), None, label, plain, args, kwargs, self._device, self._control, self._counts)
+
+            setattr(owner, name, call)
+
+        watch(torch.cuda.CUDAGraph if hasattr(torch.cuda, "CUDAGraph") else None, "replay", "replay")
+        watch(torch.cuda, "_sleep", "torch.cuda._sleep")
+        watch(torch.Tensor, "tolist", "Tensor.tolist")
+
+
+class _Nothing:
+    def __enter__(self):
+        return None
+
+    def __exit__(self, *_):
+        return False
+
+
+_nothing = _Nothing()
+
+
+def _flat(values):
+    for value in values:
+        if type(value) in (tuple, list) or isinstance(value, type({}.values())):
+            yield from _flat(value)
+        else:
+            yield value

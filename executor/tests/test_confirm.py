@@ -1,0 +1,162 @@
+"""Reruns on streams of the CPU that can be held: what is made to happen, what is said of it, and what stays right."""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import textwrap
+import unittest
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path[:0] = [HERE, os.path.dirname(HERE)]
+
+try:
+    import torch
+except ImportError:
+    torch = None
+
+from harness import NEEDS_TORCH, TORCH_PYTHON
+
+
+@unittest.skipUnless(torch is None and TORCH_PYTHON, "PyTorch is here, the tests below run themselves")
+class Elsewhere(unittest.TestCase):
+    def test_in_the_interpreter_that_has_torch(self):
+        done = subprocess.run([TORCH_PYTHON, "-m", "unittest", "test_confirm"], cwd=HERE, capture_output=True, text=True)
+        self.assertEqual(done.returncode, 0, done.stderr)
+
+
+def rerun(text, work):
+    """Write the program and call `work(prepare, path, streams)` where it can be run."""
+    import fake_streams
+
+    from raceline.program import prepare_script
+
+    with tempfile.TemporaryDirectory() as folder:
+        path = os.path.join(folder, "program.py")
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(textwrap.dedent(text))
+        argv, paths = list(sys.argv), list(sys.path)
+        streams = fake_streams.Streams()
+        try:
+            with fake_streams.installed(streams):
+                return work(lambda: prepare_script(path, []), path, streams)
+        finally:
+            sys.argv[:], sys.path[:] = argv, paths
+
+
+@unittest.skipUnless(torch, NEEDS_TORCH)
+class Confirm(unittest.TestCase):
+    def confirm(self, text, kind, conflict, first, second):
+        """`first` and `second`: (operator, line)."""
+        from raceline.confirm.confirm import confirm
+
+        def work(prepare, path, streams):
+            places = [{"name": f"aten::{name}", "file": path, "line": line, "occurrence": 0} for name, line in (first, second)]
+            plan, report = (os.path.join(os.path.dirname(path), name) for name in ("plan.json", "report.json"))
+            with open(plan, "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "hazards": [{"id": 0, "kind": kind, "conflict": conflict, "first": places[0], "second": places[1], "size": 32}]}, file)
+            self.assertEqual(confirm(prepare, plan, report, streams), 0)
+            with open(report, encoding="utf-8") as file:
+                (result,) = json.load(file)["results"]
+            return result
+
+        return rerun(text, work)
+
+    def test_a_read_before_the_write(self):
+        program = """\
+            import streams, torch
+            x = torch.zeros(8)
+            with streams.on("a"):
+                x.fill_(3.0)
+            {wait}
+            with streams.on("b"):
+                y = x * 2
+            """
+        got = self.confirm(program.format(wait="pass"), "order", "read-after-write", ("fill_", 4), ("mul", 7))
+        self.assertEqual((got["status"], got["happened"]), ("reproduced", True))
+        wrong = got["wrong"]
+        self.assertEqual((wrong["what"], wrong["name"], wrong["line"], wrong["tensor"]), ("second", "aten::mul", 7, "float32[8]"))
+        self.assertEqual((wrong["index"], wrong["expected"], wrong["got"], wrong["wrong"], wrong["total"]), ([0], "6", "nan", 8, 8))
+        got = self.confirm(program.format(wait="streams.wait('b', 'a')"), "order", "read-after-write", ("fill_", 4), ("mul", 7))
+        self.assertEqual((got["status"], got["happened"]), ("not reproduced", False))
+
+    def test_an_overwrite_before_the_read(self):
+        got = self.confirm(
+            """\
+            import streams, torch
+            x = torch.ones(4)
+            with streams.on("a"):
+                y = x.sum()
+            x.zero_()
+            """,
+            "order", "write-after-read", ("sum", 4), ("zero_", 5),
+        )
+        self.assertEqual((got["status"], got["wrong"]["what"], got["wrong"]["expected"], got["wrong"]["got"]), ("reproduced", "first", "4", "0"))
+
+    def test_two_writes_the_wrong_way_round(self):
+        got = self.confirm(
+            """\
+            import streams, torch
+            x = torch.ones(4)
+            with streams.on("a"):
+                x.add_(1)
+            x.mul_(3)
+            """,
+            "order", "write-after-write", ("add_", 4), ("mul_", 5),
+        )
+        self.assertEqual((got["status"], got["wrong"]["got"]), ("reproduced", "3"))
+
+    def test_a_broken_order_that_changes_nothing(self):
+        got = self.confirm(
+            """\
+            import streams, torch
+            x = torch.ones(4)
+            with streams.on("a"):
+                x.add_(0)
+            y = x * 2
+            """,
+            "order", "read-after-write", ("add_", 4), ("mul", 5),
+        )
+        self.assertEqual((got["status"], got["happened"]), ("not reproduced", True))
+        self.assertIn("the same all the same", got["message"])
+
+    def test_what_differs_from_run_to_run_says_nothing(self):
+        got = self.confirm(
+            """\
+            import time, streams, torch
+            x = torch.zeros(4)
+            with streams.on("a"):
+                x.add_(0)
+            y = x * time.time_ns()
+            """,
+            "order", "read-after-write", ("add_", 4), ("mul", 5),
+        )
+        self.assertEqual(got["status"], "not reproduced")
+
+    def test_a_call_that_does_not_come_again(self):
+        got = self.confirm("import torch\n", "order", "read-after-write", ("fill_", 4), ("mul", 7))
+        self.assertEqual((got["status"], got["happened"]), ("not reproduced", False))
+        self.assertIn("does not come to the first call", got["message"])
+
+
+@unittest.skipUnless(torch, NEEDS_TORCH)
+class Compare(unittest.TestCase):
+    def test_first_wrong_element(self):
+        from raceline.confirm.observe import difference
+
+        right = torch.arange(6.0).view(2, 3)
+        wrong = right.clone()
+        wrong[1, 2] = 7.0
+        got = difference((right, "float32[2, 3]"), (wrong, "float32[2, 3]"))
+        self.assertEqual((got["index"], got["expected"], got["got"], got["wrong"], got["total"]), ([1, 2], "5", "7", 1, 6))
+
+    def test_rounding_and_nan_are_no_difference(self):
+        from raceline.confirm.observe import difference
+
+        right = torch.tensor([1.0, float("nan"), 1000.0])
+        self.assertIsNone(difference((right, ""), (right * (1 + 1e-5), "")))
+        self.assertIsNotNone(difference((right, ""), (torch.tensor([1.0, 2.0, 1000.0]), "")))
+
+
+if __name__ == "__main__":
+    unittest.main()
