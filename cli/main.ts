@@ -9,6 +9,7 @@ import { check } from './check.ts';
 import { confirm } from './confirm.ts';
 import { conservative } from './conservative.ts';
 import { explain } from './explain.ts';
+import { exportTrace } from './export.ts';
 import { lean } from './lean.ts';
 import { lsp } from './lsp.ts';
 import { preview } from './preview.ts';
@@ -28,6 +29,7 @@ const usage = `raceline finds missing stream synchronization in PyTorch programs
                -- SCRIPT.py ARGS…
   raceline trace FILE… [--format text|json]
   raceline view FILE… [--port N] [--no-open]
+  raceline export FILE… -o OUT.html|.svg|.png|.json [--theme light|dark] [--width PIXELS]
   raceline lsp --stdio
   raceline --version
 
@@ -51,6 +53,7 @@ const commands: Readonly<Record<string, (args: readonly string[]) => Promise<num
   confirm,
   conservative,
   explain,
+  export: exportTrace,
   lean,
   lsp,
   preview,

@@ -1,5 +1,6 @@
-/** Who is on the other side: VS Code's extension, or in a plain browser a small script over fetch. */
+/** Who is on the other side: VS Code's extension, or in a plain browser a small script over fetch, in a report the page itself. */
 import type { FromWebview, ToWebview } from './protocol.ts';
+import { reportHost } from './report.ts';
 import { standaloneHost } from './standalone.ts';
 
 export interface Host {
@@ -19,7 +20,7 @@ export interface TraceChoice {
 declare const acquireVsCodeApi: undefined | (() => { postMessage(message: unknown): void });
 
 export function connect(): Host {
-  if (typeof acquireVsCodeApi !== 'function') return standaloneHost();
+  if (typeof acquireVsCodeApi !== 'function') return reportHost() ?? standaloneHost();
   const api = acquireVsCodeApi();
   return {
     kind: 'vscode',

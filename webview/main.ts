@@ -9,6 +9,7 @@ import { severityOf } from '../core/timeline/findings.ts';
 import { connect } from './host.ts';
 import type { FromWorker, Run, ToWorker } from './messages.ts';
 import type { ToWebview } from './protocol.ts';
+import { workerElement } from './reportPage.ts';
 import { type RunView, showRun } from './runView.ts';
 
 const root = document.getElementById('raceline');
@@ -166,9 +167,7 @@ function bytesOf(value: Uint8Array | ArrayBuffer | { readonly [index: number]: n
 
 /** A webview's worker may not come from another origin, so its source is fetched and started from a blob. */
 async function makeWorker(uri: string): Promise<Worker> {
-  const answer = await fetch(uri);
-  if (!answer.ok) throw new Error(`its source was answered with ${answer.status}`);
-  const source = new Blob([await answer.text()], { type: 'text/javascript' });
+  const source = new Blob([await workerSource(uri)], { type: 'text/javascript' });
   const address = URL.createObjectURL(source);
   try {
     return new Worker(address);
@@ -176,6 +175,14 @@ async function makeWorker(uri: string): Promise<Worker> {
     // The worker has taken the address in by then or never will; a short while later it can go.
     setTimeout(() => URL.revokeObjectURL(address), 10_000);
   }
+}
+
+async function workerSource(uri: string): Promise<string> {
+  const inside = document.getElementById(workerElement);
+  if (inside) return inside.textContent;
+  const answer = await fetch(uri);
+  if (!answer.ok) throw new Error(`its source was answered with ${answer.status}`);
+  return answer.text();
 }
 
 function readTheme(): Theme {

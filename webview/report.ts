@@ -1,0 +1,50 @@
+/** The host side in a report: the traces lie in the page itself, and there is nobody to talk to. */
+import type { Host } from './host.ts';
+import type { ToWebview } from './protocol.ts';
+import { traceElement } from './reportPage.ts';
+
+/** Undefined where the page is no report. */
+export function reportHost(): Host | undefined {
+  const held: HTMLElement[] = [];
+  for (let i = 0; ; i++) {
+    const element = document.getElementById(traceElement(i));
+    if (!element) break;
+    held.push(element);
+  }
+  if (held.length === 0) return undefined;
+  const names = held.map((element) => element.dataset.name ?? 'trace');
+  const which = Number(new URLSearchParams(location.search).get('trace') ?? 0);
+  const current = held[which] ? which : 0;
+  let receive: (message: ToWebview) => void = () => {};
+  return {
+    kind: 'browser',
+    traces: {
+      names: () => Promise.resolve(names),
+      current,
+      open(index) {
+        const address = new URL(location.href);
+        address.searchParams.set('trace', String(index));
+        location.href = address.href;
+      },
+    },
+    post(message) {
+      if (message.type !== 'ready') return;
+      const name = names[current]!;
+      try {
+        receive({ type: 'open', name, bytes: bytesOf(held[current]!.textContent) });
+      } catch (error) {
+        receive({ type: 'failed', name, message: `The report is damaged: ${(error as Error).message}.` });
+      }
+    },
+    listen(receiver) {
+      receive = receiver;
+    },
+  };
+}
+
+function bytesOf(base64: string): Uint8Array {
+  const text = atob(base64);
+  const bytes = new Uint8Array(text.length);
+  for (let i = 0; i < text.length; i++) bytes[i] = text.charCodeAt(i);
+  return bytes;
+}
