@@ -3,11 +3,12 @@
  * the editor's panel; this server gives it its files and the trace's bytes and nothing else.
  */
 import { randomBytes } from 'node:crypto';
-import { readFileSync, statSync } from 'node:fs';
+import { createReadStream, statSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
 import { page } from '../webview/page.ts';
+import { readBundle } from './bundles.ts';
 import { displayPath } from './display-path.ts';
 import { parseArguments, UsageError } from './arguments.ts';
 
@@ -91,15 +92,31 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
   }
   const type = bundles[name];
   if (type) {
-    send(type, readFileSync(new URL(name, import.meta.url)));
+    send(type, readBundle(name));
     return;
   }
   const trace = /^trace\/(\d+)(\/name)?$/.exec(name);
   const file = trace ? files[Number(trace[1])] : undefined;
   if (file !== undefined && trace?.[2]) send('text/plain', path.basename(file));
-  else if (file !== undefined) send('application/octet-stream', readFileSync(file));
+  else if (file !== undefined) sendFile(file, response, headers);
   else if (name === 'reveal' && request.method === 'POST') reveal(request, response, headers);
   else response.writeHead(404, { ...headers, 'content-type': 'text/plain' }).end('not found');
+}
+
+/** Piece by piece: a trace of several gigabytes is no buffer. */
+function sendFile(file: string, response: ServerResponse, headers: Record<string, string>): void {
+  const bytes = createReadStream(file);
+  bytes.once('error', (error) =>
+    response.writeHead(500, { ...headers, 'content-type': 'text/plain' }).end(error.message),
+  );
+  bytes.once('open', () => {
+    response.writeHead(200, {
+      ...headers,
+      'content-type': 'application/octet-stream',
+      'content-length': statSync(file).size,
+    });
+    bytes.pipe(response);
+  });
 }
 
 /** There is no editor beside the page: the place is printed, where a terminal makes it a link. */
