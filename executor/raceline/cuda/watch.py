@@ -157,7 +157,7 @@ class Watch(TorchDispatchMode):
         if key is None:
             key = thread.key = self._recording.thread_key()
             if key is None:
-                key = self._recording.where(None)
+                key = self._recording.where(site)
                 site = None
         if site is not None:
             key = f'{key},"s":{site}'
