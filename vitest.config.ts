@@ -5,7 +5,7 @@ export default defineConfig({
     globalSetup: ['scripts/vitest-setup.mjs'],
     include: ['test/**/*.test.ts'],
     exclude: ['test/vscode/**', 'node_modules/**', 'dist/**'],
-    testTimeout: 60_000,
+    testTimeout: 300_000,
     hookTimeout: 120_000,
     maxWorkers: 2,
     minWorkers: 1,

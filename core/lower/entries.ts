@@ -165,16 +165,6 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
       } else waiting.push(entry);
     }
   }
-  const seen = new Map(modules.map((module) => [module, [module, ...imports(module)]]));
-  const isNamed = (names: ReadonlySet<string>, module: Module): boolean => {
-    for (const other of seen.get(module) ?? [module]) {
-      const known = own.get(other);
-      if (!known) continue;
-      const [few, many] = known.size < names.size ? [known, names] : [names, known];
-      for (const name of few) if (many.has(name)) return true;
-    }
-    return false;
-  };
   // A method shares what it touches with the methods of its class that have to do with streams.
   const touchedBy = new Map<ClassDef, Set<string>>();
   for (const module of modules)
@@ -188,23 +178,70 @@ export function reaching(modules: readonly Module[], imports: (module: Module) =
     const shared = entry.owner && touchedBy.get(entry.owner);
     if (shared && factsOf(entry.node, entry.module).touches.some((name) => shared.has(name))) functions.add(entry.node);
   }
-  for (let grown = true, turn = 0; grown && turn < 8; turn++) {
-    grown = false;
-    for (const entry of waiting) {
-      if (functions.has(entry.node) || !isNamed(namesMentioned(entry.node, entry.module), entry.module)) continue;
-      functions.add(entry.node);
-      grown = true;
-      const names = own.get(entry.module);
-      if (names && !tooCommon.has(entry.node.name)) names.add(entry.node.name);
-      else if (names && entry.owner && isStaticForward(entry.node)) names.add(entry.owner.name);
-    }
-  }
+  spread(waiting, functions, own, imports);
   return {
     functions,
     concerns(node, module) {
       return functions.has(node) || saysStreams(node, module);
     },
   };
+}
+
+/**
+ * Adds the functions that mention a name of their module, or of one that it imports, which stands for a stream or for a
+ * function that was reached before; their own names then stand for one as well.
+ */
+function spread(
+  waiting: readonly FunctionEntry[],
+  functions: Set<Node>,
+  own: ReadonlyMap<Module, Set<string>>,
+  imports: (module: Module) => readonly Module[],
+): void {
+  /** Modules that see the names of a module. */
+  const seeing = new Map<Module, Module[]>();
+  const inModule = new Map<Module, FunctionEntry[]>();
+  for (const entry of waiting) listOf(inModule, entry.module).push(entry);
+  for (const module of inModule.keys())
+    for (const other of [module, ...imports(module)]) if (own.has(other)) listOf(seeing, other).push(module);
+  const mentioning = new Map<Module, Map<string, FunctionEntry[]>>();
+  const mentioningIn = (module: Module): Map<string, FunctionEntry[]> => {
+    let index = mentioning.get(module);
+    if (!index) {
+      index = new Map();
+      for (const entry of inModule.get(module) ?? [])
+        for (const name of namesMentioned(entry.node, module)) listOf(index, name).push(entry);
+      mentioning.set(module, index);
+    }
+    return index;
+  };
+  const fresh: [Module, string][] = [];
+  for (const [module, names] of own) for (const name of names) fresh.push([module, name]);
+  for (let next = fresh.pop(); next; next = fresh.pop()) {
+    const [module, name] = next;
+    for (const reader of seeing.get(module) ?? [])
+      for (const entry of mentioningIn(reader).get(name) ?? []) {
+        if (functions.has(entry.node)) continue;
+        functions.add(entry.node);
+        const names = own.get(reader);
+        const stands = !tooCommon.has(entry.node.name)
+          ? entry.node.name
+          : entry.owner && isStaticForward(entry.node)
+            ? entry.owner.name
+            : undefined;
+        if (!names || stands === undefined || names.has(stands)) continue;
+        names.add(stands);
+        fresh.push([reader, stands]);
+      }
+  }
+}
+
+function listOf<K, V>(map: Map<K, V[]>, key: K): V[] {
+  let list = map.get(key);
+  if (!list) {
+    list = [];
+    map.set(key, list);
+  }
+  return list;
 }
 
 /** An autograd Function's: run by what names the class. */

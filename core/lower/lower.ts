@@ -20,7 +20,7 @@ import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
-import { codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
+import { actsOnStreams, codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
 
 export interface LowerOptions {
   /** Statements and calls that one path may execute. */
@@ -101,7 +101,12 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const callers = new CallerSearch(graph, isTest);
   const seeds = searched
     .flatMap((module) => functionsOf(module))
-    .filter((entry) => (entered(entry.module) || saysStreams(entry.node, entry.module)) && isEntry(entry));
+    .filter(
+      (entry) =>
+        (entered(entry.module) ||
+          (saysStreams(entry.node, entry.module) && actsOnStreams(codeOfNode(entry.node, entry.module)))) &&
+        isEntry(entry),
+    );
   limits.stepsPerEntry = stepsPerEntry(limits.stepsPerEntry, seeds.length);
 
   let reached: ReadonlySet<string> | undefined;

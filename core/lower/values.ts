@@ -4,6 +4,7 @@
  * of its own, `Unknown`, with an identity that stays. Knows no syntax beyond the nodes that functions and classes hold,
  * and no effects: what an operation does is decided in interpreter/.
  */
+import { namesUsed } from './names.ts';
 import type { BlockId, EventId, GraphId, MemoryKind, StreamId, ThreadId } from '../program/program.ts';
 import type { Comparison } from './interpreter/ranges.ts';
 import type { UnknownWork } from './interpreter/unknown-work.ts';
@@ -150,6 +151,8 @@ export class Storage extends Obj {
   released = false;
   /** Its end is looked for. */
   watched = false;
+  /** Taken for the result of a callee that nobody knows: it may be no tensor at all. */
+  guessed = false;
   /** Streams that the program says use it, by record_stream. */
   announced: Set<StreamId> | undefined;
   constructor(
@@ -395,16 +398,15 @@ export class FunctionV extends Obj {
     readonly node: FunctionDef | Lambda,
     readonly parameters: readonly Parameter[],
     readonly closure: Scope,
-    /** Names that the body may take from enclosing functions. */
-    readonly free: ReadonlySet<string>,
   ) {
     super();
   }
   override children(visit: (value: Value | undefined) => void): void {
     for (const value of this.defaults.values()) visit(value);
     if (this.attributes) for (const value of this.attributes.values()) visit(value);
+    // Names that the body may take from enclosing functions. A function of a module has none, and is not read for them.
     for (let scope: Scope | undefined = this.closure; scope && scope.kind !== 'module'; scope = scope.parent)
-      for (const name of this.free) visit(scope.vars.get(name));
+      for (const name of namesUsed(this.node)) visit(scope.vars.get(name));
   }
 }
 

@@ -28,6 +28,10 @@ const strong =
 const spoken =
   /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
+/** What a function does with any of it by itself: one that only hands streams on is judged where it is called. */
+const acting =
+  /\b(?:External)?Stream\(|[a-z]Stream\(|\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:current|default|set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
+
 /** What orders streams by itself, or selects one. */
 const ordering = /\bwait_(?:stream|event)\(|\brecord_stream\(|\.stream\(/;
 
@@ -39,6 +43,11 @@ export function mentionsStreams(text: string): boolean {
 /** Whether a piece of code, of a file that does, has to do with streams. `code`: as `codeOf` gives it. */
 export function speaksOfStreams(code: string): boolean {
   return spoken.test(code);
+}
+
+/** Whether a piece of such code does something with streams, and does not only speak of them. */
+export function actsOnStreams(code: string): boolean {
+  return acting.test(code);
 }
 
 /** Whether a piece of such code orders streams, or selects one. */
