@@ -1,6 +1,6 @@
 """Streams that can be held, on the CPU: what is enqueued on one that is held is done when it is let go.
 
-Every CPU tensor counts as the device's. An operator on a held stream runs at once on what memory holds, so that it has a
+Every CPU tensor counts as the device's, but those of float64: they stand for pinned host memory. An operator on a held stream runs at once on what memory holds, so that it has a
 result of the right shape, and again when its stream is let go; what it wrote too early is put back until then.
 """
 import contextlib
@@ -44,7 +44,7 @@ class Streams:
     # What a rerun needs of a device.
 
     def is_here(self, tensor):
-        return True
+        return tensor.dtype != torch.float64
 
     def is_name(self, device):
         return False
@@ -70,6 +70,9 @@ class Streams:
         for _, *work in queues[:1]:
             for task in work:
                 task()
+
+    def holds(self, slot):
+        return any(queue[0] == slot for queue in self._held.values())
 
     def mark(self):
         return self._held.get(self._current)
@@ -114,6 +117,9 @@ class Later(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         plan = Plan(func)
+        tensors = [t for t, _ in plan.arguments(args, kwargs) if isinstance(t, torch.Tensor)]
+        if tensors and not any(self._streams.is_here(t) for t in tensors):
+            return func(*args, **kwargs)  # the host's own work
         if plan.quiet or plan.kind in ("empty", "read_back") or self._streams.mark() is None:
             return func(*args, **kwargs)
         written = [t for t, mode in plan.arguments(args, kwargs) if mode != "r"]

@@ -51,7 +51,7 @@ class Confirm(unittest.TestCase):
         from raceline.confirm.confirm import confirm
 
         def work(prepare, path, streams):
-            places = [{"name": f"aten::{name}", "file": path, "line": line, "occurrence": 0} for name, line in (first, second)]
+            places = [{"name": name if "." in name or ":" in name else f"aten::{name}", "file": path, "line": line, "occurrence": 0} for name, line in (first, second)]
             plan, report = (os.path.join(os.path.dirname(path), name) for name in ("plan.json", "report.json"))
             with open(plan, "w", encoding="utf-8") as file:
                 json.dump({"version": 1, "hazards": [{"id": 0, "kind": kind, "conflict": conflict, "first": places[0], "second": places[1], "size": 32}]}, file)
@@ -104,7 +104,37 @@ class Confirm(unittest.TestCase):
             """,
             "order", "write-after-write", ("add_", 4), ("mul_", 5),
         )
-        self.assertEqual((got["status"], got["wrong"]["got"]), ("reproduced", "3"))
+        self.assertEqual((got["status"], got["wrong"]["expected"], got["wrong"]["got"]), ("reproduced", "6", "4"))
+
+    def test_the_later_turn_of_a_loop(self):
+        got = self.confirm(
+            """\
+            import streams, torch
+            parts = [torch.ones(4) for _ in range(3)]
+            with streams.on("a"):
+                for part in parts:
+                    part.mul_(2)
+            y = torch.stack(parts)
+            """,
+            "order", "read-after-write", ("mul_", 5), ("stack", 6),
+        )
+        self.assertEqual((got["status"], got["wrong"]["expected"], got["wrong"]["got"]), ("reproduced", "2", "1"))
+
+    def test_a_read_by_the_host(self):
+        program = """\
+            import streams, torch
+            x = torch.full((4,), 3.0)
+            host = torch.zeros(4, dtype=torch.float64)
+            with streams.on("a"):
+                host.copy_(x, non_blocking=True)
+            {wait}
+            print({read})
+            """
+        for read, name in (("host.tolist()", "Tensor.tolist"), ("host.sum().item()", "sum")):
+            got = self.confirm(program.format(wait="pass", read=read), "host", "host-read-before-copy-done", ("copy_", 5), (name, 7))
+            self.assertEqual((got["status"], got["happened"], got["wrong"]["got"]), ("reproduced", True, "nan"), name)
+            got = self.confirm(program.format(wait="streams.synchronize()", read=read), "host", "host-read-before-copy-done", ("copy_", 5), (name, 7))
+            self.assertEqual((got["status"], got["happened"]), ("not reproduced", False), name)
 
     def test_a_broken_order_that_changes_nothing(self):
         got = self.confirm(

@@ -73,15 +73,22 @@ class Trial:
             return {**answer, "status": "failed", "message": f"The program fails with its stream held back: {got.message or f'exit code {got.code}'}"}
         if not happened:
             return {**answer, "status": "not reproduced", "message": "The second call did not come before the first one: something orders them, or the device waited for all streams."}
-        wrong = [(label, difference(value, found[label])) for label, value in kept.items() if label in found]
+        wrong = [(label, difference(value, found[label])) for label, value in kept.items() if label in found and label[0] in self._telling()]
         wrong = [(label, fault) for label, fault in wrong if fault is not None]
         if wrong:
             _, _, again = self._run(broken=False)
             wrong = [(label, fault) for label, fault in wrong if label in again and difference(kept[label], again[label]) is None]
         if not wrong:
             return {**answer, "status": "not reproduced", "message": "The order was broken, and every value that was compared is the same all the same."}
-        label, fault = min(wrong, key=lambda one: _rank(one[0]))
+        label, fault = min(wrong, key=lambda one: (self._telling().index(one[0][0]), one[0][1] if one[0][0] != "read" else 0))
         return {**answer, "status": "reproduced", "message": "", "wrong": {**self._where(label), **fault}, "others": len(wrong) - 1}
+
+    def _telling(self):
+        """Whose values the hazard makes wrong, the nearest first."""
+        conflict = self._hazard["conflict"]
+        if conflict == "write-after-write":
+            return ("afterwards", "read")
+        return ("second", "read") if conflict in ("read-after-write", "host-read-before-copy-done") else ("first", "read")
 
     def _run(self, broken):
         self._observations.begin()
@@ -104,10 +111,6 @@ class Trial:
             return {"what": "read", "name": name, "file": file, "line": line}
         place = self._hazard["first"] if label[0] == "first" else self._hazard["second"]
         return {"what": label[0], "name": label[2], "file": place["file"], "line": place["line"]}
-
-
-def _rank(label):
-    return (("second", "first", "afterwards", "read").index(label[0]), label[1] if label[0] != "read" else 0)
 
 
 def _line(error):

@@ -66,6 +66,9 @@ class Cuda:
     def let_go(self, slot):
         self._flags[slot] = 1
 
+    def holds(self, slot):
+        return self._flags[slot] == 0
+
     @staticmethod
     def mark():
         event = torch.cuda.Event()
@@ -75,6 +78,19 @@ class Cuda:
     @staticmethod
     def reached(mark):
         return mark.query()
+
+    @staticmethod
+    def step_aside():
+        """Another stream is current from here on, behind the work of the one that was. Returns that one."""
+        outer = torch.cuda.current_stream()
+        aside = torch.cuda.Stream()
+        aside.wait_stream(outer)
+        torch.cuda.set_stream(aside)
+        return outer
+
+    @staticmethod
+    def step_back(outer):
+        torch.cuda.set_stream(outer)
 
     @staticmethod
     def finish_current():
@@ -100,12 +116,15 @@ class Gate:
     def __init__(self, device):
         self._device = device
         self._slot = device.hold()
-        self.closed = True
         self.expired = False
         self._timer = threading.Timer(LONGEST_HOLD, self._expire)
         self._timer.daemon = True
         self._timer._raceline = True
         self._timer.start()
+
+    @property
+    def closed(self):
+        return self._device.holds(self._slot)
 
     def _expire(self):
         if self.closed:
@@ -114,7 +133,6 @@ class Gate:
 
     def open(self):
         if self.closed:
-            self.closed = False
             self._device.let_go(self._slot)
             self._timer.cancel()
 

@@ -47,7 +47,8 @@ class Hold(Serial):
         self._broken = broken
         self._gates = {}
         self._used = {}
-        self._late = []
+        self._waiting = []
+        self._outer = None
         self.overtaken = False
         self.met = False
 
@@ -56,11 +57,18 @@ class Hold(Serial):
         if call.on_device and self._is_first(call) and not self.device.capturing():
             pair = call.occurrence - self._first["occurrence"]
             self.met = True
+            self._waiting.append(pair)
+            # One at a time: two that are held could hold each other's second call.
+            if any(gate.closed for gate in self._gates.values()):
+                return
             if kind == "lifetime":
                 self._used[pair] = [(t.untyped_storage().data_ptr(), t.untyped_storage().nbytes()) for t in call.read() if self.device.is_here(t)]
             else:
                 self._fill_target(call)
             if self._broken:
+                if call.name.startswith("c10d::"):
+                    # A collective runs on its group's stream, which waits for the current one only here.
+                    self._outer = self.device.step_aside()
                 self._gates[pair] = Gate(self.device)
         elif kind == "lifetime" and self._used and call.on_device and _at(call, self._second) and not self.device.capturing():
             for pair in list(self._used):
@@ -68,6 +76,9 @@ class Hold(Serial):
                     del self._used[pair]
 
     def after(self, call):
+        if self._outer is not None:
+            self.device.step_back(self._outer)
+            self._outer = None
         if call.on_device and self._is_first(call) and not self.device.capturing():
             self.observations.take(("first", call.occurrence - self._first["occurrence"], call.name), call.written())
         if self._hazard["kind"] != "lifetime" and self._is_second(call) and not self.device.capturing():
@@ -78,8 +89,6 @@ class Hold(Serial):
         for gate in self._gates.values():
             gate.open()
         self.device.synchronize()
-        for label, tensors in self._late:
-            self.observations.take(label, tensors)
 
     def _is_first(self, call):
         return call.name == self._first["name"] and _at(call, self._first) and 0 <= call.occurrence - self._first["occurrence"] < PAIRS
@@ -93,7 +102,10 @@ class Hold(Serial):
 
     def _second_done(self, call):
         if self._hazard["kind"] == "host":
-            pair = min((p for p, gate in self._gates.items() if gate.closed), default=call.occurrence)
+            # The recording counts only what touches pinned memory: the next one after the first call is taken.
+            if not self._waiting:
+                return
+            pair = self._waiting.pop(0)
         else:
             pair = call.occurrence - self._second["occurrence"]
         label = ("second", pair, call.name)

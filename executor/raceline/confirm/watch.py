@@ -124,7 +124,7 @@ class Watch(TorchDispatchMode):
 
 
 def perform(place, plan, name, func, args, kwargs, device, control, counts):
-    on_device = plan is None or device.is_name(kwargs.get("device")) or any(device.is_here(t) for t in _flat((args, kwargs.values())) if isinstance(t, Tensor))
+    on_device = plan is None and name != "Tensor.tolist" or device.is_name(kwargs.get("device")) or any(device.is_here(t) for t in _flat((args, kwargs.values())) if isinstance(t, Tensor))
     key = (name, place, on_device)
     call = Call(plan, name, place, counts[key], args, kwargs, on_device)
     counts[key] += 1
