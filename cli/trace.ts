@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { judgeTrace } from '../core/judgeTrace.ts';
 import { openTraceFrom, TraceError } from '../core/trace/index.ts';
+import { areOneRun, mergeTraces, type NamedTrace } from '../core/trace/merge.ts';
 import { summarize, summarizeWaits } from '../core/trace/summary.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { displayPath } from './display-path.ts';
@@ -16,6 +17,7 @@ export async function trace(args: readonly string[]): Promise<number> {
   const format = choice(given, '--format', ['text', 'json'], 'text');
   if (!given.rest.length) throw new UsageError('trace needs a file');
   const reports: object[] = [];
+  const run: NamedTrace[] = [];
   let hazardous = false;
   let failed = false;
   for (const file of given.rest) {
@@ -23,6 +25,7 @@ export async function trace(args: readonly string[]): Promise<number> {
       const opened = await readTrace(file);
       const hazards = judgeTrace(opened);
       hazardous ||= hazards.length > 0;
+      if (given.rest.length > 1) run.push({ name: path.basename(file), trace: opened });
       if (format === 'json') reports.push(toJson(file, opened, hazards, given.rest.length > 1));
       else printText(file, opened, hazards);
     } catch (error) {
@@ -31,9 +34,22 @@ export async function trace(args: readonly string[]): Promise<number> {
       console.error(`raceline: ${file}: ${(error as Error).message}`);
     }
   }
+  const together = mergedRun(run);
+  if (together) {
+    const hazards = judgeTrace(together);
+    hazardous ||= hazards.length > 0;
+    if (format === 'text') printText(`together, as one run`, together, hazards);
+    else reports.push(toJson('', together, hazards, false));
+  }
+  const merged = together && format === 'json' ? { merged: reports.pop() } : {};
   if (format === 'json' && reports.length)
-    console.log(JSON.stringify(given.rest.length > 1 ? { version: 1, traces: reports } : reports[0]));
+    console.log(JSON.stringify(given.rest.length > 1 ? { version: 1, traces: reports, ...merged } : reports[0]));
   return failed ? 2 : hazardous ? 1 : 0;
+}
+
+/** Files whose times overlap are of one run: what each of them cannot tell another one may. */
+function mergedRun(files: readonly NamedTrace[]): Trace | undefined {
+  return areOneRun(files.map(({ trace }) => trace)) ? mergeTraces(files) : undefined;
 }
 
 /** Unpacks on another thread while the pieces are read, so that the unpacked file is never held. */

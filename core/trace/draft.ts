@@ -322,6 +322,7 @@ export class TraceDraft {
     producer: string;
     clock: Trace['clock'];
     unixStart?: string;
+    rank?: number;
     counts?: Partial<TraceCounts>;
   }): Trace {
     if (this.strings.mended > 0)
@@ -360,6 +361,7 @@ export class TraceDraft {
       producer: about.producer,
       clock: about.clock,
       unixStart: about.unixStart,
+      ...(about.rank === undefined ? {} : { rank: about.rank }),
       duration: this.#duration(),
       strings: this.strings.list,
       streams: this.streams,

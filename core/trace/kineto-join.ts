@@ -407,6 +407,10 @@ function waitedFor(
   return undefined;
 }
 
+/** No longer so where a snapshot of the same process lies beside the profile. */
+export const poolsNotRecorded =
+  'Allocator events name no stream: to which pool a block belongs, and when it is reusable, is not known. A snapshot (torch.cuda.memory._dump_snapshot) has that.';
+
 function tellLimits(
   rows: KinetoRows,
   found: { waits: number; bound: number; guessed: number; silent: number; unlaunched: number; dropped: number },
@@ -439,10 +443,7 @@ function tellLimits(
     limits.push(
       `${found.dropped} calls of cudaStreamWaitEvent have no row of their own: the profiler leaves out waits of streams without GPU work in the window, and those that are captured into a graph.`,
     );
-  if (rows.memory.time.length > 0)
-    limits.push(
-      'Allocator events name no stream: to which pool a block belongs, and when it is reusable, is not known. A snapshot (torch.cuda.memory._dump_snapshot) has that.',
-    );
+  if (rows.memory.time.length > 0) limits.push(poolsNotRecorded);
   if (found.unlaunched > 0)
     limits.push(
       `The calls that launched ${found.unlaunched} kernels or copies are not in the file: their place in the order is not known.`,

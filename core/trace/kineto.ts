@@ -210,6 +210,7 @@ export class KinetoReader implements FormatReader, KinetoSink {
           : 'PyTorch profiler',
       clock: 'gpu',
       unixStart: this.#unixStart(),
+      rank: this.#rank(),
       counts: { memoryEvents: this.#memoryEvents },
     });
   }
@@ -429,6 +430,11 @@ export class KinetoReader implements FormatReader, KinetoSink {
     if (/^\d{1,19}$/.test(base)) return String(BigInt(base) + start);
     // Absolute microseconds of this century; a monotonic clock gives far less.
     return this.#origin > 9e14 ? String(start) : undefined;
+  }
+
+  #rank(): number | undefined {
+    const found = /"rank"\s*:\s*(\d{1,6})\b/.exec(this.#metadata.get('distributedInfo') ?? '')?.[1];
+    return found === undefined ? undefined : Number(found);
   }
 
   #refuseOthers(): void {

@@ -343,9 +343,7 @@ export class SnapshotReader implements FormatReader {
 
   #tellLimits(root: Dictionary, entries: readonly Entry[]): void {
     const { limits } = this.#draft;
-    limits.push(
-      'A snapshot knows the allocator alone: kernels, events and waits are not in it, nor which streams use a block. Races cannot be found in this file.',
-    );
+    limits.push(allocatorAlone);
     if (asList(root.get('device_traces')).length === 0 || entries.length === 0)
       limits.push(
         'There is no history in the snapshot, only the state at its end: call torch.cuda.memory._record_memory_history() before the part of interest.',
@@ -362,6 +360,10 @@ export class SnapshotReader implements FormatReader {
       limits.push('Stacks are not recorded: call _record_memory_history(stacks="python") to see source lines.');
   }
 }
+
+/** No longer so where a profile of the same process lies beside the snapshot. */
+export const allocatorAlone =
+  'A snapshot knows the allocator alone: kernels, events and waits are not in it, nor which streams use a block. Races cannot be found in this file.';
 
 /** What an entry does to the totals, as a sign. */
 const reservedSign: Readonly<Record<string, number>> = {

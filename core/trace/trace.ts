@@ -18,6 +18,8 @@ export interface Trace {
   readonly clock: 'gpu' | 'model';
   /** Unix time of the start of the trace in nanoseconds, as decimal text; undefined if not known. */
   readonly unixStart?: string;
+  /** Which process of a distributed run wrote the file, where it says so. */
+  readonly rank?: number;
   /** Length of the trace in nanoseconds. */
   readonly duration: number;
   readonly strings: readonly string[];
