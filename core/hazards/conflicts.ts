@@ -181,7 +181,7 @@ export class Conflicts implements PairCheck {
 
   /** Whether the pair is one that may be accused; it may have been told already. */
   #report(conflict: OrderHazard['conflict'], cell: Cell, first: StepIndex, firstStream: StreamId): boolean {
-    if (!this.#accuse || this.#unknown(firstStream)) {
+    if (!this.#accuse || this.#unknown(firstStream) || this.#isAnyOf(first)) {
       this.suspected = true;
       return false;
     }
@@ -227,6 +227,13 @@ export class Conflicts implements PairCheck {
 
   #unknown(stream: StreamId): boolean {
     return this.#program.streams[stream]!.unknown === true;
+  }
+
+  /** Whether what the caller did may have been for another stream of those that this one was picked from. */
+  #isAnyOf(first: StepIndex): boolean {
+    if (this.#actor >= this.#streams || this.#program.streams[this.#actor]!.picked !== true) return false;
+    const step = this.#program.steps[first]!;
+    return step.kind === 'launch' && step.before === true;
   }
 
   /** A stream that the program was given waits for the write: that is where its receiver is said to work. */

@@ -38,6 +38,30 @@ export function namesUsed(node: FunctionDef | Lambda): ReadonlySet<string> {
   return names;
 }
 
+const raises = new WeakMap<Node, ReadonlySet<string>>();
+
+/** Names whose value a function raises: `raise error`, `raise caught[0].with_traceback(caught[1])`. */
+export function raisedNames(node: FunctionDef | Lambda): ReadonlySet<string> {
+  const known = raises.get(node);
+  if (known) return known;
+  const names = new Set<string>();
+  walk(node, (inner) => {
+    if (inner.kind !== 'Raise') return true;
+    let raised = (inner as unknown as { exception?: Expression }).exception;
+    while (raised && raised.kind !== 'Name')
+      raised =
+        raised.kind === 'Call'
+          ? raised.callee
+          : raised.kind === 'Attribute' || raised.kind === 'Subscript'
+            ? raised.value
+            : undefined;
+    if (raised) names.add(raised.id);
+    return true;
+  });
+  raises.set(node, names);
+  return names;
+}
+
 const yields = new WeakMap<Node, readonly Node[]>();
 
 /** The `yield` and expressions directly inside a statement's expression, in source order, inner ones first. */

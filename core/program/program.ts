@@ -51,6 +51,8 @@ export interface StreamEntry {
    * only.
    */
   readonly lent?: boolean;
+  /** Taken from a container by an index that is not known: which of its streams it is nobody knows. Source only. */
+  readonly picked?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */
   readonly collective?: boolean;
   /** Where the program makes the stream, and with which priority (0: the usual one). Source only. */

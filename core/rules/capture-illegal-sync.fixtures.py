@@ -95,3 +95,69 @@ def captured(x):
         total = chosen.sum()
     graph.replay()
     return total
+
+#- case: a value of the device decides while a graph is captured
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale(x_ptr, y_ptr, H: tl.constexpr):
+    i = tl.arange(0, H)
+    tl.store(y_ptr + i, tl.load(x_ptr + i) * 2)
+
+def decode(state, heads):
+    total = state.sum()
+    if total == heads:
+  #    ^ capture-illegal-sync
+        return state
+    scale[(heads,)](state, total, H=heads)
+    return total
+
+def bench(options):
+    for heads in options.heads:
+        state = torch.randn(heads + 8, heads, 64, device="cuda")
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(3):
+                decode(state, heads)
+#- good
+import triton
+import triton.language as tl
+
+@triton.jit
+def scale(x_ptr, y_ptr, H: tl.constexpr):
+    i = tl.arange(0, H)
+    tl.store(y_ptr + i, tl.load(x_ptr + i) * 2)
+
+def decode(state, heads):
+    total = state.sum()
+    rows, columns, depth = state.shape
+    if columns * depth != rows + heads:
+        return state
+    scale[(heads,)](state, total, H=heads)
+    return total
+
+def bench(options):
+    for heads in options.heads:
+        state = torch.randn(heads + 8, heads, 64, device="cuda")
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph):
+            for _ in range(3):
+                decode(state, heads)
+
+#- case: a status that a library gives is no value of the device
+from cuda.bindings import runtime
+
+def checked(result):
+    status, *rest = result
+    if status != runtime.cudaError_t.cudaSuccess:
+        raise RuntimeError(f"CUDA failed: {status}")
+    return rest
+
+def captured(x, loop):
+    block = x.cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        node = checked(loop.add_node(block))
+        y = block * 2
+    return graph, node, y

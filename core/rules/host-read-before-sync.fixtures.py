@@ -133,3 +133,34 @@ def gathered(optimizer, ids):
             if at in state["state"].keys():
                 found[ids[at]] = state["state"][at]
     return found
+
+#- case: a tensor that follows a parameter goes where its module was moved
+class Patches(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(width, width))
+
+    def forward(self, images):
+        x = images.to(device=self.weight.device, non_blocking=True)
+        return x.to(torch.float16) @ self.weight
+
+#- case: a tensor that goes to the host
+class Patches(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(width, width))
+
+    def forward(self, images):
+        x = (images.cuda() @ self.weight).to("cpu", non_blocking=True)
+        return x.to(torch.float16)
+        #      ^ host-read-before-sync
+#- good
+class Patches(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.weight = torch.nn.Parameter(torch.empty(width, width))
+
+    def forward(self, images):
+        x = (images.cuda() @ self.weight).to("cpu", non_blocking=True)
+        torch.cuda.current_stream().synchronize()
+        return x.to(torch.float16)

@@ -1583,3 +1583,35 @@ class Later(Stage):
             out = self._compute(self.kept)
         torch.cuda.current_stream().wait_stream(self.side)
         return out
+
+#- case: a stage takes a part only after the stage before has had it
+class Stages:
+    def __init__(self, parts, models, devices):
+        self.parts = parts
+        self.models = models
+        self.sides = [[torch.cuda.Stream(device) for _ in parts] for device in devices]
+
+    def turns(self):
+        m, n = len(self.parts), len(self.models)
+        for k in range(m + n - 1):
+            yield [(k - j, j) for j in range(max(1 + k - m, 0), min(1 + k, n))]
+
+    def run(self):
+        failed = None
+        main = torch.cuda.current_stream()
+        for turn in self.turns():
+            for i, j in turn:
+                if j != 0:
+                    with torch.cuda.stream(self.sides[j - 1][i]):
+                        self.parts[i] = self.parts[i].cuda() * 2
+                    main.wait_stream(self.sides[j - 1][i])
+            for i, j in turn:
+                done, found = self.models[j](self.parts[i])
+                if failed is not None:
+                    continue
+                elif not done:
+                    failed = found
+                    continue
+                self.sides[j][i].wait_stream(main)
+        if failed is not None:
+            raise failed[0].with_traceback(failed[1])

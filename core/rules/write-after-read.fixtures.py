@@ -146,3 +146,89 @@ def run(host, n):
     scale[(1,)](x, y, n, IN_PLACE=False)
     torch.cuda.current_stream().wait_stream(side)
     print(z.sum().item())
+
+#- case: a kernel that stores at places that it loads
+import triton
+import triton.language as tl
+
+@triton.jit
+def count(token_ptr, bins_ptr, n):
+    i = tl.arange(0, 1024)
+    token = tl.load(token_ptr + i)
+    place = bins_ptr + token
+    tl.atomic_add(place, 1)
+
+def run(host):
+    tokens = host.cuda()
+    bins = torch.zeros(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        seen = bins.sum() + tokens.sum()
+    count[(1,)](tokens, bins, 1024)
+  # ^ write-after-read: `bins`
+    torch.cuda.current_stream().wait_stream(side)
+    print(seen.item())
+#- good
+import triton
+import triton.language as tl
+
+@triton.jit
+def count(token_ptr, bins_ptr, n):
+    i = tl.arange(0, 1024)
+    token = tl.load(token_ptr + i)
+    place = bins_ptr + token
+    tl.atomic_add(place, 1)
+
+def run(host):
+    tokens = host.cuda()
+    bins = torch.zeros(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        seen = tokens.sum()
+    count[(1,)](tokens, bins, 1024)
+    torch.cuda.current_stream().wait_stream(side)
+    print(seen.item())
+
+#- case: a kernel that stores through a descriptor
+import triton
+import triton.language as tl
+
+@triton.jit
+def double(source, target):
+    rows = tl.make_tensor_descriptor(source, [1024], [1], [1024])
+    out = tl.make_tensor_descriptor(target, [1024], [1], [1024])
+    out.store([0], rows.load([0]) * 2)
+
+def run(host):
+    x = host.cuda()
+    y = torch.zeros(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        seen = y.sum() + x.sum()
+    double[(1,)](x, y)
+  # ^ write-after-read: `y`
+    torch.cuda.current_stream().wait_stream(side)
+    print(seen.item())
+#- good
+import triton
+import triton.language as tl
+
+@triton.jit
+def double(source, target):
+    rows = tl.make_tensor_descriptor(source, [1024], [1], [1024])
+    out = tl.make_tensor_descriptor(target, [1024], [1], [1024])
+    out.store([0], rows.load([0]) * 2)
+
+def run(host):
+    x = host.cuda()
+    y = torch.zeros(1024, device="cuda")
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        seen = x.sum()
+    double[(1,)](x, y)
+    torch.cuda.current_stream().wait_stream(side)
+    print(seen.item())

@@ -187,6 +187,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
       if (tensors.length > 0) return items[0] ?? null;
       const value = m.deriveUnknown(`${name}:${items.map(keyOf).join()}`, name);
       value.plain = true;
+      for (const item of items) if (typeof item === 'number') m.ranges.bound(value, name === 'min' ? '<=' : '>=', item);
       return value;
     }
     case 'any':
@@ -396,12 +397,18 @@ function range(m: Machine, args: readonly Value[]): Value {
       length,
     );
   }
+  // `range(max(0, …), min(k, …))` begins where it may, and does not go on beyond where it must end.
+  const begin = start instanceof Unknown ? (m.ranges.least(start) ?? start) : start;
+  const most = end instanceof Unknown ? m.ranges.most(end) : typeof end === 'number' ? end : undefined;
   return new SequenceV(
     () => {
       let at = 0;
       return new IteratorV(() => {
-        if (at >= 2) return undefined;
-        if (typeof start === 'number' && typeof step === 'number' && step > 0) return start + step * at++;
+        if (at >= unknownLength) return undefined;
+        if (typeof begin === 'number' && typeof step === 'number' && step > 0) {
+          const index = begin + step * at++;
+          return most === undefined || index < most ? index : undefined;
+        }
         at++;
         return plain('index');
       }, []);

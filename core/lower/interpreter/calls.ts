@@ -241,6 +241,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     m.launch(name, selection, [], [born]);
     if (computes) m.builder.computed(first);
     born.storage.kept = true;
+    born.storage.guessed = true;
     result.tensor = born;
   } else if (m.explicit()) {
     const named = keywords.get('device');

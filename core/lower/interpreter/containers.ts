@@ -19,6 +19,7 @@ import {
   SequenceV,
   SetV,
   SliceV,
+  StreamV,
   TensorV,
   TupleV,
   Unknown,
@@ -28,7 +29,7 @@ import {
 import { call } from './calls.ts';
 import { lookup } from './classes.ts';
 import { Raised } from './frame.ts';
-import { itemsOf } from './iteration.ts';
+import { isSizes, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { getTensorItem, setTensorItem } from './tensors.ts';
 import { resolved } from './truth.ts';
@@ -113,7 +114,7 @@ function memoUnknown(owner: Unknown, key: string, shown = key): Value {
   if (item === undefined) {
     const made = new Unknown(owner.name + shown, partOrigin(owner.origin));
     made.madeBy = owner.madeBy;
-    made.plain = /shape|size/.test(owner.name) && owner.plain;
+    made.plain = owner.plain && isSizes(owner.name);
     item = made;
     owner.items.set(key, item);
   }
@@ -152,7 +153,10 @@ function elementByIdentity(m: Machine, owner: ListV | TupleV | DictV, items: rea
   }
   // How several unknown places lie to each other is not known.
   if (place > 0 && items.length > 1 && isObj(items[0])) return someElement(m, owner, items, index);
-  return items[place % items.length]!;
+  const item = items[place % items.length]!;
+  if (item instanceof StreamV && index instanceof Unknown && items.length > 1)
+    m.builder.streams[item.stream]!.picked = true;
+  return item;
 }
 
 /** One of the elements, nobody knows which; the same index gives the same. */

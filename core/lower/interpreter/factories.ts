@@ -1,6 +1,6 @@
 /** Tensors made from sizes or values: where they lie, whether making them writes or blocks. */
 import type { FactoryKind } from '../../torch/factories.ts';
-import { DeviceClass, ListV, type TensorV, TupleV, Unknown, type Value } from '../values.ts';
+import { DeviceClass, keyOf, ListV, type TensorV, TupleV, Unknown, type Value } from '../values.ts';
 import type { Keywords } from './calls.ts';
 import { tensorsIn } from './calls.ts';
 import type { Machine } from './machine.ts';
@@ -62,10 +62,25 @@ function shapeOf(m: Machine, name: string, args: readonly Value[], made: TensorV
   } else if (/^(full|new_full)$/.test(name)) sizes = sizeList(m, args[0]);
   else if (/^(arange|range|linspace|tensor|as_tensor|normal|new_tensor)$/.test(name)) return;
   else if (args[0] instanceof TupleV || args[0] instanceof ListV) sizes = args[0].items;
-  const known = sizes.filter((size) => typeof size === 'number' || size instanceof Unknown);
+  // One that is not known may be all of the sizes.
+  const [only] = sizes;
+  if (sizes === args && args.length === 1 && only instanceof Unknown && !only.plain) return;
+  const known = sizes.map((size) => dimension(m, size));
   if (known.length === 0) return;
   made.size = known;
   if (typeof known[0] === 'number' && known[0] > 0) made.rows = known[0];
+}
+
+/** What a tensor is made with as many of is a number, whatever else was known of it. */
+function dimension(m: Machine, size: Value): Value {
+  if (typeof size === 'number') return size;
+  if (size instanceof Unknown && !size.tensor) {
+    size.plain = true;
+    return size;
+  }
+  const number = m.deriveUnknown(`size:${keyOf(size)}`, 'size');
+  number.plain = true;
+  return number;
 }
 
 function sizeList(m: Machine, value_: Value | undefined): readonly Value[] {

@@ -1,6 +1,5 @@
 /** Functions of the program: making them, binding arguments, running bodies, generators. */
-import type { FunctionDef, Lambda, Node, Parameter, Statement } from '../../python/ast.ts';
-import { namesUsed } from '../names.ts';
+import type { Expression, FunctionDef, Lambda, Node, Parameter, Statement } from '../../python/ast.ts';
 import {
   ClassMethodV,
   ClassV,
@@ -47,7 +46,7 @@ function bareFunction(
   let closure: Scope = m.frame.scope;
   // A class's names are not seen from its methods.
   while (closure.kind === 'class' && closure.parent) closure = closure.parent;
-  const fn = new FunctionV(name, node, parameters, closure, namesUsed(node));
+  const fn = new FunctionV(name, node, parameters, closure);
   for (const parameter of parameters) if (parameter.default) fn.defaults.set(parameter.name, ev(m, parameter.default));
   return fn;
 }
@@ -156,15 +155,35 @@ export function bindArguments(
     }
     if (value === undefined) value = fn.defaults.get(parameter.name);
     if (value === undefined) value = unknownParameter(parameter);
+    // Numbers and strings of which only this says what they are.
+    if (value instanceof Unknown && !value.tensor && isPlainType(parameter.annotation)) value.plain = true;
     scope.vars.set(parameter.name, value);
     if (typeof value === 'object' && value !== null) m.bind(parameter.name, value);
   }
 }
 
+/** `int`, `Optional[int]`, `int | None`: never a tensor. */
+function isPlainType(annotation: Expression | undefined): boolean {
+  switch (annotation?.kind) {
+    case 'Name':
+      return /^(int|float|str|bool|bytes)$/.test(annotation.id);
+    case 'Subscript':
+      return annotation.value.kind === 'Name' && annotation.value.id === 'Optional' && isPlainType(annotation.index);
+    case 'Binary':
+      return isNoneType(annotation.right)
+        ? isPlainType(annotation.left)
+        : isPlainType(annotation.right) && (isNoneType(annotation.left) || isPlainType(annotation.left));
+  }
+  return false;
+}
+
+function isNoneType(annotation: Expression): boolean {
+  return annotation.kind === 'Constant' && annotation.value === null;
+}
+
 export function unknownParameter(parameter: Parameter): Unknown {
   const value = new Unknown(parameter.name, 'parameter');
-  const text = parameter.annotation;
-  if (text && text.kind === 'Name' && /^(int|float|str|bool|bytes)$/.test(text.id)) value.plain = true;
+  value.plain = isPlainType(parameter.annotation);
   value.loader = /loader|batches|data_iter|iterator/i.test(parameter.name);
   return value;
 }

@@ -132,9 +132,15 @@ function loaderElement(loader: Unknown): Unknown {
   return item;
 }
 
+/** Sizes and strides of a tensor: numbers, all of them. */
+export function isSizes(name: string): boolean {
+  return /shape|size|stride/.test(name);
+}
+
 export function elementOf(owner: Unknown, name: string): Unknown {
   const item = new Unknown(name, partOrigin(owner.origin));
   item.madeBy = owner.madeBy;
+  item.plain = owner.plain && isSizes(owner.name);
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;
 }

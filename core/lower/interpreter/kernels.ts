@@ -23,6 +23,11 @@ const storesOf = new WeakMap<FunctionDef, readonly Store[]>();
 
 type Named = Node & { readonly kind?: string; readonly id?: string; readonly name?: string };
 
+function isCallOf(node: Node, name: string): boolean {
+  const { kind, callee } = node as Node & { kind?: string; callee?: Named };
+  return kind === 'Call' && callee?.kind === 'Attribute' && callee.name === name;
+}
+
 /** What the kernel stores through, and under which tests. */
 function storesIn(node: FunctionDef): readonly Store[] {
   const known = storesOf.get(node);
@@ -33,6 +38,8 @@ function storesIn(node: FunctionDef): readonly Store[] {
     const names = new Set<string>();
     walk(part, (inner) => {
       const named = inner as Named;
+      // What was loaded is an index or a value, or a pointer to other memory than that which it lay in.
+      if (isCallOf(inner, 'load')) return false;
       if (named.kind === 'Name' && named.id !== undefined) names.add(named.id);
       return true;
     });
@@ -68,7 +75,8 @@ function storesIn(node: FunctionDef): readonly Store[] {
         /^(store|atomic_\w+)$/.test(statement.callee.name ?? '')
       ) {
         const place = statement.args?.[0];
-        if (place) found.push({ through: namesIn(place), guards });
+        // `descriptor.store(place, …)` names what it stores to before the place in it.
+        if (place) found.push({ through: new Set([...namesIn(place), ...namesIn(statement.callee)]), guards });
       }
       return true;
     });
@@ -110,11 +118,13 @@ export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[]
   for (const { name, default: fallback } of kernel.node.parameters)
     if (fallback?.kind === 'Constant' && !given.has(name)) given.set(name, fallback.value);
   const written = writtenParameters(kernel.node, given);
+  // `H: tl.constexpr` is a number.
+  const typed = new Set(kernel.node.parameters.flatMap(({ name, annotation }) => (annotation ? [name] : [])));
   const reads: TensorV[] = [];
   const writes: TensorV[] = [];
   const take = (name: string, value: Value): void => {
     let tensors = tensorsIn(m, [value]);
-    if (tensors.length === 0 && /ptr|_p$|^[A-Z]$/.test(name)) {
+    if (tensors.length === 0 && /ptr|_p$|^[A-Z]$/.test(name) && !typed.has(name)) {
       const tensor = tensorOf(m, value);
       if (tensor) tensors = [tensor];
     }

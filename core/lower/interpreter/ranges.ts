@@ -91,6 +91,23 @@ export class Ranges {
     return undefined;
   }
 
+  /** What a value is made of says this much of it. */
+  bound(value: Unknown, operator: '<=' | '>=', than: number): void {
+    this.decided({ of: value, operator, than }, true);
+  }
+
+  /** The least that the value can be, if that is known. */
+  least(value: Unknown): number | undefined {
+    const low = this.#ranges.get(value)?.low;
+    return low === -Infinity ? undefined : low;
+  }
+
+  /** The most that it can be. */
+  most(value: Unknown): number | undefined {
+    const high = this.#ranges.get(value)?.high;
+    return high === Infinity ? undefined : high;
+  }
+
   decided({ of, operator, than }: Comparison, holds: boolean): void {
     const range = this.#rangeOf(of);
     const atLeast = (open: boolean): void => {

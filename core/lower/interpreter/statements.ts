@@ -15,7 +15,7 @@ import type {
   With,
 } from '../../python/ast.ts';
 import { codeOf } from '../../python/code.ts';
-import { yieldsIn } from '../names.ts';
+import { raisedNames, yieldsIn } from '../names.ts';
 import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Value, InstanceV } from '../values.ts';
 import { speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
@@ -246,6 +246,17 @@ function isGuard(statement: If): boolean {
   return statement.orelse.length === 0 && last?.kind === 'Raise';
 }
 
+/** `if not ok: error = …`, where the function raises that error later: as little taken as being as the `raise` itself. */
+function keepsFailure(m: Machine, { body }: If): boolean {
+  const { fn } = m.frame;
+  if (!fn) return false;
+  const raised = raisedNames(fn.node);
+  if (raised.size === 0) return false;
+  return body.some(
+    (inner) => inner.kind === 'Assign' && inner.targets.some((t) => t.kind === 'Name' && raised.has(t.id)),
+  );
+}
+
 const preferences = new WeakMap<If, boolean | 'neither'>();
 
 /** Where one way has to do with streams and the other has not: that one. */
@@ -293,11 +304,12 @@ function* execIf(m: Machine, first: If): Running {
   let statement = first;
   for (;;) {
     const guard = isGuard(statement);
-    const prefer = guard ? undefined : preferred(m, statement);
+    const failed = guard || keepsFailure(m, statement);
+    const prefer = failed ? undefined : preferred(m, statement);
     const taken = condition(
       m,
       statement.test,
-      guard
+      failed
         ? { want: false, open: false }
         : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
     );

@@ -90,7 +90,10 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
       return self.attributes.get(name)!;
     }
     case 'device':
-      return isHost(self) ? new DeviceV('cpu', undefined, self.storage.device) : deviceOfTensor(self);
+      // A module may be moved as a whole, and its parameters with it.
+      return isHost(self) && self.grads !== 'yes'
+        ? new DeviceV('cpu', undefined, self.storage.device)
+        : deviceOfTensor(self);
     case 'is_cuda':
       if (!isHost(self)) self.storage.device.prove();
       return !isHost(self);
@@ -299,7 +302,10 @@ export function tensorOperator(m: Machine, name: string, operands: readonly Valu
     const tensor = operandTensor(m, operand);
     if (tensor) tensors.push(tensor);
   }
-  return operate(m, operatorNames[name] ?? name, tensors, [], true) ?? plain(name);
+  const result = operate(m, operatorNames[name] ?? name, tensors, [], true);
+  // Numbers and statuses are added and compared, too.
+  if (result) result.storage.guessed = tensors.every((tensor) => tensor.storage.guessed);
+  return result ?? plain(name);
 }
 
 const operatorNames: Readonly<Record<string, string>> = {
