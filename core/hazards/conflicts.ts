@@ -181,7 +181,7 @@ export class Conflicts implements PairCheck {
 
   /** Whether the pair is one that may be accused; it may have been told already. */
   #report(conflict: OrderHazard['conflict'], cell: Cell, first: StepIndex, firstStream: StreamId): boolean {
-    if (!this.#accuse || this.#unknown(firstStream) || this.#isAnyOf(first)) {
+    if (!this.#accuse || this.#unknown(firstStream) || this.#isAnyOf(first, firstStream)) {
       this.suspected = true;
       return false;
     }
@@ -229,8 +229,13 @@ export class Conflicts implements PairCheck {
     return this.#program.streams[stream]!.unknown === true;
   }
 
-  /** Whether what the caller did may have been for another stream of those that this one was picked from. */
-  #isAnyOf(first: StepIndex): boolean {
+  /**
+   * Whether which stream one of the two is on is not known well enough: two groups that may be one, or what the caller did
+   * for another of the streams that this one was picked from.
+   */
+  #isAnyOf(first: StepIndex, firstStream: StreamId): boolean {
+    const { streams } = this.#program;
+    if (streams[firstStream]!.givenGroup && streams[this.#actor]?.givenGroup) return true;
     if (this.#actor >= this.#streams || this.#program.streams[this.#actor]!.picked !== true) return false;
     const step = this.#program.steps[first]!;
     return step.kind === 'launch' && step.before === true;

@@ -55,6 +55,8 @@ export interface StreamEntry {
   readonly picked?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */
   readonly collective?: boolean;
+  /** … of a group that the program was given: it may be the same as another one that it was given. Source only. */
+  readonly givenGroup?: boolean;
   /** Where the program makes the stream, and with which priority (0: the usual one). Source only. */
   readonly made?: { readonly origin: OriginId; readonly priority: number };
   /** Where it is asked for by the handle 0, which is taken for "no handle": it is some stream of the pool. Source only. */

@@ -291,3 +291,40 @@ class Splits:
 
 def exchange(x, group, compiling):
     return Splits(x, group, compiling).result()
+
+#- case: two groups that the caller gives may be one
+import torch.distributed as dist
+
+def rings(x, inner, outer):
+    block = x.cuda()
+    first = dist.all_reduce(block, group=inner, async_op=True)
+    second = dist.all_reduce(block, group=outer, async_op=True)
+    first.wait()
+    second.wait()
+    return block
+
+#- case: two groups of the program's own
+import torch.distributed as dist
+
+def rings(x, ranks):
+    inner = dist.new_group(ranks[:4])
+    outer = dist.new_group(ranks)
+    block = x.cuda()
+    first = dist.all_reduce(block, group=inner, async_op=True)
+    second = dist.all_reduce(block, group=outer, async_op=True)
+    #        ^ collective-not-waited
+    first.wait()
+    second.wait()
+    return block
+#- good
+import torch.distributed as dist
+
+def rings(x, ranks):
+    inner = dist.new_group(ranks[:4])
+    outer = dist.new_group(ranks)
+    block = x.cuda()
+    first = dist.all_reduce(block, group=inner, async_op=True)
+    first.wait()
+    second = dist.all_reduce(block, group=outer, async_op=True)
+    second.wait()
+    return block

@@ -29,6 +29,7 @@ function groupStream(m: Machine, group: Value | undefined): StreamV {
   let stream = m.groupStreams.get(key);
   if (!stream) {
     stream = collectiveStream(m, "the process group's stream");
+    if (value instanceof Unknown && value.origin !== 'result') m.builder.streams[stream.stream]!.givenGroup = true;
     m.groupStreams.set(key, stream);
   }
   return stream;
