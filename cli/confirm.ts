@@ -2,13 +2,13 @@
  * `raceline confirm`: makes the hazards of a recording happen. Each is tried by the native executor, in runs of the program in
  * which one stream is held back; here is what is tried, which process tries it, and what is said of it.
  */
-import { closeSync, existsSync, openSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { type ConsideredHazard, planConfirm } from '../core/confirmPlan.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { displayPath } from './display-path.ts';
 import { executorFolder, findPython, runPython } from './executor.ts';
-import { defaultOutput } from './recordings.ts';
+import { heldStreams, inLog, logTail, recordForRerun } from './rerun.ts';
 import { readTrace } from './trace.ts';
 
 /** What the executor says of one hazard. */
@@ -48,7 +48,7 @@ export async function confirm(args: readonly string[]): Promise<number> {
   const limit = Number(given.values.get('--timeout') ?? 300);
   if (!(limit > 0)) throw new UsageError('--timeout is a number of seconds');
   const python = given.values.get('--python') ?? findPython();
-  const recording = given.values.get('--trace') ?? (await record(python, program));
+  const recording = given.values.get('--trace') ?? (await recordForRerun(python, program));
   const considered = planConfirm(await readTrace(recording));
   const results = await tryAll(considered, { python, program, recording, limit });
   const found = considered.map(({ told, planned, left }) => {
@@ -66,16 +66,6 @@ export async function confirm(args: readonly string[]): Promise<number> {
 interface Found {
   readonly told: ConsideredHazard['told'];
   readonly result: Omit<Result, 'id'>;
-}
-
-async function record(python: string, program: readonly string[]): Promise<string> {
-  const out = defaultOutput(program[0]!);
-  const log = `${out}.log`;
-  const code = await inLog(log, (output) =>
-    runPython({ python, args: [executorFolder(), '-o', out, '--device', 'cuda', ...program], output }),
-  );
-  if (existsSync(out) && statSync(out).size > 0) return out;
-  throw new Error(`the recording failed (exit code ${code}):\n${tail(log)}`);
 }
 
 interface Trying {
@@ -103,33 +93,19 @@ async function tryAll(considered: readonly ConsideredHazard[], how: Trying): Pro
         : undefined;
     };
     const args = [executorFolder(), '--confirm', plan, '--report', report, ...how.program];
-    const code = await inLog(log, (output) => runPython({ python: how.python, args, output, env, giveUp: quiet }));
+    const code = await inLog(log, (output) =>
+      runPython({ python: how.python, args, output, env: heldStreams, giveUp: quiet }),
+    );
     const before = results.length;
     results = readResults(report);
-    if (!results.length) throw new Error(`the program cannot be run again (exit code ${code}):\n${tail(log)}`);
+    if (!results.length) throw new Error(`the program cannot be run again (exit code ${code}):\n${logTail(log)}`);
     if (results.length === hazards.length || results.length === before) return results;
     if (code !== goOn && results.at(-1)?.status !== 'failed') return results;
   }
 }
 
-/** Each stream gets a hardware queue of its own: a stream that is held must not hold another. */
-const env = { CUDA_DEVICE_MAX_CONNECTIONS: '32' };
-
 function readResults(file: string): readonly Result[] {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { results: Result[] }).results : [];
-}
-
-async function inLog<T>(log: string, work: (output: number) => Promise<T>): Promise<T> {
-  const output = openSync(log, 'w');
-  try {
-    return await work(output);
-  } finally {
-    closeSync(output);
-  }
-}
-
-function tail(log: string): string {
-  return readFileSync(log, 'utf8').trimEnd().split('\n').slice(-12).join('\n');
 }
 
 function notTried(left: ConsideredHazard['left']): Omit<Result, 'id'> {

@@ -5,6 +5,7 @@
  */
 import { nearest } from '../core/settings/nearest.ts';
 import { UsageError } from './arguments.ts';
+import { bisect } from './bisect.ts';
 import { check } from './check.ts';
 import { confirm } from './confirm.ts';
 import { conservative } from './conservative.ts';
@@ -19,6 +20,7 @@ import { view } from './view.ts';
 
 const usage = `raceline finds missing stream synchronization in PyTorch programs.
 
+  raceline bisect [--check EXPR | --exit-code] [--trace FILE] [--python EXE] -- SCRIPT.py ARGS…
   raceline check [--format text|json|sarif|github] [--fix|--diff] [PATH… | -]
   raceline confirm [--trace FILE] [--python EXE] [--format text|json] -- SCRIPT.py ARGS…
   raceline conservative [--write] PATH…
@@ -49,6 +51,7 @@ Exit codes: 0 nothing found, 1 findings, 2 failed. Options of check:
 They win over [tool.raceline] in the nearest pyproject.toml.`;
 
 const commands: Readonly<Record<string, (args: readonly string[]) => Promise<number>>> = {
+  bisect,
   check,
   confirm,
   conservative,

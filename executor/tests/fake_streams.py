@@ -15,6 +15,7 @@ from raceline.operators import Plan
 
 class Streams:
     exact = True
+    patience = 0
 
     def __init__(self):
         self._current = "default"
@@ -71,6 +72,12 @@ class Streams:
             for task in work:
                 task()
 
+    def is_side(self, stream):
+        return stream != "default"
+
+    def delay(self):
+        self.hold()
+
     def holds(self, slot):
         return any(queue[0] == slot for queue in self._held.values())
 
@@ -120,6 +127,8 @@ class Later(TorchDispatchMode):
         tensors = [t for t, _ in plan.arguments(args, kwargs) if isinstance(t, torch.Tensor)]
         if tensors and not any(self._streams.is_here(t) for t in tensors):
             return func(*args, **kwargs)  # the host's own work
+        if plan.kind == "read_back":
+            self._streams.finish_current()
         if plan.quiet or plan.kind in ("empty", "read_back") or self._streams.mark() is None:
             return func(*args, **kwargs)
         written = [t for t, mode in plan.arguments(args, kwargs) if mode != "r"]

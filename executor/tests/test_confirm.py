@@ -170,6 +170,86 @@ class Confirm(unittest.TestCase):
 
 
 @unittest.skipUnless(torch, NEEDS_TORCH)
+class Bisect(unittest.TestCase):
+    def bisect(self, text, hazards=(), **more):
+        from raceline.confirm.bisect import bisect
+
+        def work(prepare, path, streams):
+            plan, report = (os.path.join(os.path.dirname(path), name) for name in ("plan.json", "report.json"))
+            planned = []
+            for kind, conflict, first, second in hazards:
+                places = [{"name": f"aten::{name}", "file": path, "line": line, "occurrence": 0} for name, line in (first, second)]
+                planned.append({"id": 0, "kind": kind, "conflict": conflict, "first": places[0], "second": places[1], "size": 32})
+            with open(plan, "w", encoding="utf-8") as file:
+                json.dump({"version": 1, "hazards": planned, **more}, file)
+            bisect(prepare, plan, report, streams)
+            with open(report, encoding="utf-8") as file:
+                return json.load(file)
+
+        return rerun(text, work)
+
+    PROGRAM = """\
+        import streams, torch
+        x = torch.zeros(8)
+        z = torch.ones(8)
+        with streams.on("a"):
+            x.fill_(3.0)
+            z = z + 1
+        w = torch.ones(3)
+        {wait}
+        y = x * 2
+        v = y + 1
+        print(y.sum().item())
+        """
+
+    def test_a_delay_shows_the_place(self):
+        got = self.bisect(self.PROGRAM.format(wait="pass"))
+        self.assertEqual(got["status"], "found")
+        (place,) = got["places"]
+        self.assertEqual((place["site"]["line"], place["earliest"]["line"], place["after"]["line"]), (9, 6, 5))
+        self.assertEqual(place["stress"], "with each side stream delayed")
+
+    def test_the_hazard_of_a_recording_shows_the_place(self):
+        got = self.bisect(self.PROGRAM.format(wait="pass"), [("order", "read-after-write", ("fill_", 5), ("mul", 9))])
+        self.assertEqual([place["site"]["line"] for place in got["places"]], [9])
+        self.assertEqual(got["places"][0]["stress"], "with `aten::fill_` at program.py:5 held back")
+
+    def test_two_faults_are_two_places(self):
+        got = self.bisect(
+            """\
+            import streams, torch
+            x, y = torch.zeros(8), torch.zeros(8)
+            with streams.on("a"):
+                x.fill_(3.0)
+            with streams.on("b"):
+                p = x * 2
+                y.fill_(4.0)
+            q = y * 2
+            with streams.on("b"):
+                r = p.sum()
+            streams.synchronize()
+            print(r.item(), q.sum().item())
+            """
+        )
+        self.assertEqual(sorted(place["site"]["line"] for place in got["places"]), [6, 8])
+
+    def test_a_right_program(self):
+        got = self.bisect(self.PROGRAM.format(wait="streams.wait('default', 'a')"))
+        self.assertEqual((got["status"], got["places"]), ("right", []))
+
+    def test_a_check_by_expression(self):
+        got = self.bisect(self.PROGRAM.format(wait="pass"), check="y[0] == 6")
+        self.assertEqual([place["site"]["line"] for place in got["places"]], [9])
+        got = self.bisect(self.PROGRAM.format(wait="pass"), check="y[0] == 7")
+        self.assertEqual((got["status"], got["places"]), ("logic", []))
+
+    def test_an_exit_code(self):
+        program = self.PROGRAM.format(wait="pass").replace("print(y.sum().item())", "raise SystemExit(int(y[0].item() != 6))")
+        got = self.bisect(program, exit_code=True)
+        self.assertEqual([place["site"]["line"] for place in got["places"]], [9])
+
+
+@unittest.skipUnless(torch, NEEDS_TORCH)
 class Compare(unittest.TestCase):
     def test_first_wrong_element(self):
         from raceline.confirm.observe import difference

@@ -14,10 +14,14 @@ import torch
 LONGEST_HOLD = 1.0
 SLOTS = 4096
 SPIN_CYCLES = 400_000_000
+DELAY_CYCLES = 10_000_000
 GREATER_OR_EQUAL = 0
 
 
 class Cuda:
+    # How long a mark may take that nothing holds back. Seconds.
+    patience = 0.5
+
     def __init__(self):
         # Each stream gets a queue of its own, so that a stream that is held does not hold another by accident.
         os.environ.setdefault("CUDA_DEVICE_MAX_CONNECTIONS", "32")
@@ -62,6 +66,14 @@ class Cuda:
             self.exact = False
             torch._C._cuda_sleep(SPIN_CYCLES) if hasattr(torch._C, "_cuda_sleep") else torch.cuda._sleep(SPIN_CYCLES)
         return slot
+
+    @staticmethod
+    def is_side(stream):
+        return stream != 0
+
+    @staticmethod
+    def delay():
+        torch._C._cuda_sleep(DELAY_CYCLES) if hasattr(torch._C, "_cuda_sleep") else torch.cuda._sleep(DELAY_CYCLES)
 
     def let_go(self, slot):
         self._flags[slot] = 1
@@ -137,9 +149,9 @@ class Gate:
             self._timer.cancel()
 
 
-def comes_while_closed(device, mark, gate, limit=0.5):
+def comes_while_closed(device, mark, gate):
     """Whether the device comes to `mark` while the gate still holds its stream: nothing orders the two."""
-    end = time.monotonic() + limit
+    end = time.monotonic() + device.patience
     while gate.closed:
         if device.reached(mark):
             return gate.closed

@@ -86,9 +86,12 @@ class Hold(Serial):
         super().after(call)
 
     def finish(self):
+        self.open()
+        self.device.synchronize()
+
+    def open(self):
         for gate in self._gates.values():
             gate.open()
-        self.device.synchronize()
 
     def _is_first(self, call):
         return call.name == self._first["name"] and _at(call, self._first) and 0 <= call.occurrence - self._first["occurrence"] < PAIRS

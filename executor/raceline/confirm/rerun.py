@@ -32,6 +32,9 @@ class Program:
         self._argv, self._path, self._folder = list(sys.argv), list(sys.path), os.getcwd()
         self._environment = dict(os.environ)
         self._modules = set(sys.modules)
+        # What is there before the first run stays: only what a run leaves behind is looked through after it.
+        gc.collect()
+        gc.freeze()
 
     def run(self, modes, check=None):
         """One run under the dispatch modes that `modes` makes. `check`: asked about the run while its names are alive."""
