@@ -7,6 +7,8 @@ export interface Host {
   readonly kind: 'vscode' | 'browser';
   post(message: FromWebview): void;
   listen(receive: (message: ToWebview) => void): void;
+  /** Whether notes can be kept in a file beside the trace. */
+  readonly canKeepNotes: boolean;
   /** Names of all traces that can be shown here, and which one is; left out: there is no choice. */
   readonly traces?: TraceChoice;
 }
@@ -15,6 +17,8 @@ export interface TraceChoice {
   names(): Promise<readonly string[]>;
   readonly current: number;
   open(index: number): void;
+  /** Opens one beside the current one. */
+  compare(index: number): void;
 }
 
 declare const acquireVsCodeApi: undefined | (() => { postMessage(message: unknown): void });
@@ -24,6 +28,7 @@ export function connect(): Host {
   const api = acquireVsCodeApi();
   return {
     kind: 'vscode',
+    canKeepNotes: true,
     post: (message) => api.postMessage(message),
     listen(receive) {
       window.addEventListener('message', (event: MessageEvent<ToWebview>) => receive(event.data));

@@ -15,6 +15,14 @@ export interface KeyWishes {
   match(by: 1 | -1): void;
   range(): void;
   lanes(): void;
+  filter(): void;
+  measure(): void;
+  note(): void;
+  pin(): void;
+  compare(): void;
+  table(): void;
+  exports(): void;
+  menu(): void;
   back(): void;
   help(): void;
   scroll(pages: number): void;
@@ -36,6 +44,13 @@ const everywhere: Readonly<Record<string, (wishes: KeyWishes) => void>> = {
   n: (wishes) => wishes.match(1),
   r: (wishes) => wishes.range(),
   l: (wishes) => wishes.lanes(),
+  o: (wishes) => wishes.filter(),
+  m: (wishes) => wishes.measure(),
+  b: (wishes) => wishes.note(),
+  p: (wishes) => wishes.pin(),
+  c: (wishes) => wishes.compare(),
+  t: (wishes) => wishes.table(),
+  e: (wishes) => wishes.exports(),
   '?': (wishes) => wishes.help(),
   escape: (wishes) => wishes.back(),
 };
@@ -49,18 +64,20 @@ const onTimeline: Readonly<Record<string, (wishes: KeyWishes) => void>> = {
   enter: (wishes) => wishes.source(),
   pageup: (wishes) => wishes.scroll(-0.9),
   pagedown: (wishes) => wishes.scroll(0.9),
+  contextmenu: (wishes) => wishes.menu(),
 };
 
 export function listenToKeys(timeline: HTMLElement, wishes: KeyWishes): () => void {
   const listener = (event: KeyboardEvent): void => {
     if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
     const target = event.target as HTMLElement | null;
-    if (target?.closest('input, textarea, select, dialog')) return;
+    if (target?.closest('input, textarea, select, dialog, .menu')) return;
     const key = event.key.toLowerCase();
     const free = target === timeline || target === document.body || target === null;
     let act = everywhere[key] ?? (free ? onTimeline[key] : undefined);
     if (key === 'f8') act = (to) => to.finding(event.shiftKey ? -1 : 1);
     if (key === 'n' && event.shiftKey) act = (to) => to.match(-1);
+    if (key === 'f10' && event.shiftKey && free) act = (to) => to.menu();
     if (!act) return;
     event.preventDefault();
     act(wishes);

@@ -3,14 +3,20 @@
  * a run, or why there is none. The bytes go straight on to the worker.
  */
 import './timeline.css';
+import { openMenu } from './dom/menu.ts';
 import { emptyScreen, errorScreen, loadingScreen, type LoadingScreen, type ScreenWishes } from './dom/screens.ts';
-import { makeTheme, type Theme, type ThemeKind } from './draw/theme.ts';
 import { severityOf } from '../core/timeline/findings.ts';
+import { alignments } from '../core/timeline/align.ts';
+import { isUnfinished } from './banners.ts';
+import type { PageSources } from './exporting.ts';
 import { connect } from './host.ts';
 import type { FromWorker, Run, ToWorker } from './messages.ts';
 import type { ToWebview } from './protocol.ts';
 import { workerElement } from './reportPage.ts';
-import { type RunView, showRun } from './runView.ts';
+import { type RunHost, type RunView, showRun } from './runView.ts';
+import { type Note, parseNotes, writeNotes } from './state/notes.ts';
+import { carriedOver } from './state/state.ts';
+import { readTheme, setStandaloneTheme } from './themes.ts';
 
 const root = document.getElementById('raceline');
 if (!root) throw new Error('The page has no element with the id "raceline".');
@@ -25,6 +31,13 @@ function start(root: HTMLElement): void {
   let began = 0;
   let pendingMark: { file: string; line: number } | undefined;
   let pendingHazard = -1;
+  let notes: readonly Note[] = [];
+  /** The run alone, while it is shown beside a second one. */
+  let alone: Run | undefined;
+  /** A newer recording of the open run came while the worker was at the one before. */
+  let waiting: Extract<ToWebview, { type: 'open' }> | undefined;
+  let isReading = false;
+  let giveBytes: ((bytes: Uint8Array) => void) | undefined;
 
   const wishes: ScreenWishes = {
     run: () => host.post({ type: 'run' }),
@@ -38,6 +51,7 @@ function start(root: HTMLElement): void {
   function show(screen: HTMLElement): void {
     view?.close();
     view = undefined;
+    alone = undefined;
     loading = undefined;
     root.classList.add('covered');
     root.replaceChildren(screen);
@@ -46,6 +60,8 @@ function start(root: HTMLElement): void {
   function stopWorker(): void {
     worker?.terminate();
     worker = undefined;
+    isReading = false;
+    waiting = undefined;
   }
 
   function fail(name: string, message: string): void {
@@ -60,6 +76,7 @@ function start(root: HTMLElement): void {
     show(screen.root);
     loading = screen;
     began = performance.now();
+    notes = [];
     try {
       const made = await makeWorker(root.dataset.worker ?? '');
       // Cancelled, or another file came, while the worker's source was fetched.
@@ -74,9 +91,20 @@ function start(root: HTMLElement): void {
     }
     worker.onmessage = ({ data }: MessageEvent<FromWorker>) => hear(name, data);
     worker.onerror = (event) => fail(name, event.message || 'The reader stopped without saying why.');
+    read(name, bytes);
+  }
+
+  function read(name: string, bytes: Uint8Array): void {
+    isReading = true;
     const message: ToWorker = { type: 'open', name, bytes };
     const whole = bytes.buffer instanceof ArrayBuffer && bytes.byteLength === bytes.buffer.byteLength;
-    worker.postMessage(message, whole ? [bytes.buffer as ArrayBuffer] : []);
+    worker?.postMessage(message, whole ? [bytes.buffer as ArrayBuffer] : []);
+  }
+
+  /** The same file again: it is read behind what is shown, which stays until the new one is ready. */
+  function readAgain(message: Extract<ToWebview, { type: 'open' }>): void {
+    if (isReading) waiting = message;
+    else read(message.name, bytesOf(message.bytes));
   }
 
   function hear(name: string, message: FromWorker): void {
@@ -85,34 +113,46 @@ function start(root: HTMLElement): void {
         loading?.show(message.phase, message.read, message.total, performance.now() - began);
         return;
       case 'failed':
-        fail(name, message.message);
+        isReading = false;
+        // A second run, or a file in the middle of being written, that cannot be read takes nothing away.
+        if (view) view.say(message.message);
+        else fail(name, message.message);
         return;
       case 'described':
         view?.showTouched(message.step, message.reads, message.writes);
         return;
-      case 'opened':
-        showOpened(message.run);
+      case 'users':
+        view?.showUsers(message.block, message.uses);
         return;
+      case 'bytes':
+        giveBytes?.(message.bytes);
+        giveBytes = undefined;
+        return;
+      case 'opened': {
+        isReading = false;
+        showOpened(message.run);
+        const next = waiting;
+        waiting = undefined;
+        if (next) readAgain(next);
+        return;
+      }
     }
   }
 
   function showOpened(run: Run): void {
     loading = undefined;
-    view?.close();
-    view = showRun(root, run, readTheme(), {
-      reveal: ({ file, line }) => host.post({ type: 'reveal', file, line, beside: true }),
-      pick: () => host.post({ type: 'pickTrace' }),
-      traces: host.traces,
-      describe: (step) => worker?.postMessage({ type: 'describe', step } satisfies ToWorker),
-      shown: () =>
-        host.post({
-          type: 'shown',
-          name: run.name,
-          slices: run.trace.deviceSlices.length + run.trace.hostSlices.length,
-          hazards: run.hazards.length,
-        }),
-    });
+    const isFirst = view === undefined;
+    const before = view;
+    const comparing = run.timeline.parts.length > 1;
+    if (comparing) alone ??= before?.run;
+    else alone = undefined;
+    const state = before ? carriedOver(before.state(), before.run, run) : undefined;
+    const live = isUnfinished(run) && !isFirst;
+    view = showRun(root, run, readTheme(), runHost(run), { state, live });
+    before?.close(false);
+    if (notes.length > 0 && !before) view.showNotes(notes);
     document.title = `${run.name} – Raceline`;
+    if (comparing) return;
     host.post({
       type: 'hazards',
       name: run.name,
@@ -130,10 +170,102 @@ function start(root: HTMLElement): void {
     pendingHazard = -1;
   }
 
+  const runHost = (run: Run): RunHost => ({
+    reveal: ({ file, line }) => host.post({ type: 'reveal', file, line, beside: true }),
+    selected: (place) => host.post({ type: 'selected', file: place?.file ?? '', line: place?.line ?? 0 }),
+    pick: () => host.post({ type: 'pickTrace' }),
+    traces: host.traces,
+    sources: pageSources(root),
+    canKeepNotes: host.canKeepNotes,
+    describe: (step) => worker?.postMessage({ type: 'describe', step } satisfies ToWorker),
+    users: (block, programBlock) => worker?.postMessage({ type: 'users', block, programBlock } satisfies ToWorker),
+    compare: (anchor) => void chooseComparison(anchor),
+    align(by) {
+      const known = alignments.find((one) => one === by);
+      if (known) worker?.postMessage({ type: 'align', by: known } satisfies ToWorker);
+    },
+    keepNotes(list) {
+      notes = list;
+      host.post({ type: 'keepNotes', text: writeNotes(list) });
+    },
+    bytes: () =>
+      new Promise((resolve, reject) => {
+        giveBytes = resolve;
+        if (worker) worker.postMessage({ type: 'bytes' } satisfies ToWorker);
+        else reject(new Error('The trace is closed.'));
+      }),
+    save: ({ name, bytes }) => host.post({ type: 'save', name, bytes }),
+    shown: () =>
+      host.post({
+        type: 'shown',
+        name: run.name,
+        slices: run.trace.deviceSlices.length + run.trace.hostSlices.length,
+        hazards: run.hazards.length,
+      }),
+  });
+
+  /** The other traces of the command line, or any file; while two are compared: back to one. */
+  async function chooseComparison(anchor: HTMLElement): Promise<void> {
+    if (alone) {
+      stopComparing();
+      return;
+    }
+    const { traces } = host;
+    const names = (await traces?.names()) ?? [];
+    if (!traces || names.length < 2) {
+      host.post({ type: 'pickComparison' });
+      return;
+    }
+    const place = anchor.getBoundingClientRect();
+    const others = names.flatMap((name, i) =>
+      i === traces.current ? [] : [{ words: name, act: () => traces.compare(i) }],
+    );
+    openMenu(
+      'Compare with',
+      [...others, 'line', { words: 'Another file…', act: () => host.post({ type: 'pickComparison' }) }],
+      { x: place.left, y: place.bottom + 4 },
+      anchor,
+    );
+  }
+
+  function stopComparing(): void {
+    const run = alone;
+    if (!run || !view) return;
+    const before = view;
+    alone = undefined;
+    view = showRun(root, run, readTheme(), runHost(run), { state: carriedOver(before.state(), before.run, run) });
+    before.close(false);
+    document.title = `${run.name} – Raceline`;
+  }
+
+  function compare(message: Extract<ToWebview, { type: 'compare' }>): void {
+    const first = alone ?? view?.run;
+    if (!first || !worker) return;
+    const [one, two] = message.titles ?? [];
+    view?.say(`Reading ${message.name}.`);
+    isReading = true;
+    worker.postMessage({
+      type: 'compare',
+      first: { name: one?.name ?? first.name, note: one?.note ?? '', trace: first.trace, hazards: first.hazards },
+      second: { name: two?.name ?? message.name, note: two?.note ?? '', bytes: bytesOf(message.bytes) },
+      by: 'start',
+    } satisfies ToWorker);
+  }
+
   host.listen((message: ToWebview) => {
     switch (message.type) {
       case 'open':
-        void open(message.name, bytesOf(message.bytes));
+        // While two are compared the first one stays as it is.
+        if (view && (alone ?? view.run).name === message.name && worker) {
+          if (!alone) readAgain(message);
+        } else void open(message.name, bytesOf(message.bytes));
+        return;
+      case 'compare':
+        compare(message);
+        return;
+      case 'notes':
+        notes = parseNotes(message.text);
+        view?.showNotes(notes);
         return;
       case 'failed':
         fail(message.name, message.message);
@@ -185,34 +317,15 @@ async function workerSource(uri: string): Promise<string> {
   return answer.text();
 }
 
-function readTheme(): Theme {
-  const { classList } = document.body;
-  const kind: ThemeKind = classList.contains('vscode-high-contrast-light')
-    ? 'highContrastLight'
-    : classList.contains('vscode-high-contrast')
-      ? 'highContrast'
-      : classList.contains('vscode-light')
-        ? 'light'
-        : 'dark';
-  const style = getComputedStyle(document.body);
-  const font = style.fontFamily;
-  return makeTheme(kind, (name) => (name === 'font-family' ? font : style.getPropertyValue(`--vscode-${name}`)));
-}
-
-/** In a plain browser the theme is `?theme=dark|light|hc`, else what the system prefers. */
-function setStandaloneTheme(): void {
-  const wanted = new URLSearchParams(location.search).get('theme');
-  const classes = { dark: 'vscode-dark', light: 'vscode-light', hc: 'vscode-high-contrast' } as const;
-  const set = (): void => {
-    const prefers = matchMedia('(forced-colors: active)').matches
-      ? 'hc'
-      : matchMedia('(prefers-color-scheme: light)').matches
-        ? 'light'
-        : 'dark';
-    const kind = wanted !== null && wanted in classes ? (wanted as keyof typeof classes) : prefers;
-    document.body.classList.remove(...Object.values(classes));
-    document.body.classList.add('raceline-standalone', classes[kind]);
+/** The page's bundles as they came; in a report the script is not at an address. */
+function pageSources(root: HTMLElement): PageSources | undefined {
+  const script = document.querySelector<HTMLScriptElement>('script[src]')?.src;
+  const style = document.querySelector<HTMLLinkElement>('link[rel="stylesheet"]')?.href;
+  if (!script || !style) return undefined;
+  const text = async (address: string): Promise<string> => (await fetch(address)).text();
+  return {
+    script: () => text(script),
+    style: () => text(style),
+    worker: () => workerSource(root.dataset.worker ?? ''),
   };
-  set();
-  matchMedia('(prefers-color-scheme: light)').addEventListener('change', set);
 }

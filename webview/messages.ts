@@ -1,11 +1,31 @@
 /** What the page and its worker say to each other. */
+import type { Alignment } from '../core/timeline/align.ts';
 import type { Timeline } from '../core/timeline/timeline.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 
 export type ToWorker =
   | { readonly type: 'open'; readonly name: string; readonly bytes: Uint8Array }
   /** Which blocks a step reads and writes. */
-  | { readonly type: 'describe'; readonly step: number };
+  | { readonly type: 'describe'; readonly step: number }
+  /** Which steps read and write a block of the trace, by its entry in the program. */
+  | { readonly type: 'users'; readonly block: number; readonly programBlock: number }
+  /** A second run on the axis of the first, whose columns come back for it. */
+  | {
+      readonly type: 'compare';
+      readonly first: RunSide;
+      readonly second: { readonly name: string; readonly note: string; readonly bytes: Uint8Array };
+      readonly by: Alignment;
+    }
+  | { readonly type: 'align'; readonly by: Alignment }
+  /** The file of the run as it was, for a report. */
+  | { readonly type: 'bytes' };
+
+export interface RunSide {
+  readonly name: string;
+  readonly note: string;
+  readonly trace: Trace;
+  readonly hazards: readonly TraceHazard[];
+}
 
 /** A trace ready to be drawn. Its program stays with the worker: steps are objects, and would be copied one by one. */
 export interface Run {
@@ -15,6 +35,13 @@ export interface Run {
   readonly timeline: Timeline;
   /** Whether the trace says what kernels read and write. */
   readonly accesses: boolean;
+  /** Two runs on one axis: how they are aligned, and how they could be. */
+  readonly aligned?: { readonly by: Alignment; readonly choices: readonly Alignment[] };
+}
+
+export interface BlockUse {
+  readonly step: number;
+  readonly write: boolean;
 }
 
 export type FromWorker =
@@ -26,6 +53,8 @@ export type FromWorker =
     }
   | { readonly type: 'opened'; readonly run: Run }
   | { readonly type: 'failed'; readonly message: string }
+  | { readonly type: 'users'; readonly block: number; readonly uses: readonly BlockUse[] }
+  | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   | {
       readonly type: 'described';
       readonly step: number;

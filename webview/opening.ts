@@ -1,5 +1,8 @@
-/** From a trace file's bytes to a run ready to be drawn. Runs in the worker; tests and benchmarks call it directly. */
+/** From trace files' bytes to a run ready to be drawn. Runs in the worker; tests and benchmarks call it directly. */
+import { type Alignment, alignments, shiftOf } from '../core/timeline/align.ts';
+import type { Part } from '../core/timeline/parts.ts';
 import { buildTimeline } from '../core/timeline/timeline.ts';
+import { type Side, unite } from '../core/timeline/unite.ts';
 import { openTrace } from '../core/trace/index.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { judgeTrace } from '../core/judgeTrace.ts';
@@ -8,20 +11,38 @@ import type { Run } from './messages.ts';
 export type Progress = (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void;
 
 export function openRun(bytes: Uint8Array, name: string, progress: Progress): Run {
-  const trace = openTrace(bytes, name, { onProgress: (read, total) => progress('reading', read, total) });
-  progress('judging', bytes.length, bytes.length);
-  const hazards = judged(trace);
+  const { trace, hazards } = openSide(bytes, name, '', progress);
   progress('laying out', bytes.length, bytes.length);
-  return makeRun(hazards.trace, hazards.list, name);
+  return makeRun(trace, hazards, name);
 }
 
-export function makeRun(trace: Trace, hazards: readonly TraceHazard[], name: string): Run {
+/** One trace, read and judged. */
+export function openSide(bytes: Uint8Array, name: string, note: string, progress: Progress): Side {
+  const trace = openTrace(bytes, name, { onProgress: (read, total) => progress('reading', read, total) });
+  progress('judging', bytes.length, bytes.length);
+  const judgement = judged(trace);
+  return { name, note, trace: judgement.trace, hazards: judgement.list };
+}
+
+export function makeRun(trace: Trace, hazards: readonly TraceHazard[], name: string, parts?: readonly Part[]): Run {
   return {
     name,
     trace,
     hazards,
-    timeline: buildTimeline(trace, hazards),
+    timeline: buildTimeline(trace, hazards, parts),
     accesses: trace.program.steps.some((step) => step.kind === 'launch' && step.accesses.length > 0),
+  };
+}
+
+/** Two runs on one axis; where the wanted alignment is not to be had, both begin together. */
+export function compareRuns(first: Side, second: Side, by: Alignment): Run {
+  const shift = shiftOf(first.trace, second.trace, by);
+  const { trace, hazards, parts } = unite(first, second, shift ?? 0);
+  const choices = alignments.filter((choice) => shiftOf(first.trace, second.trace, choice) !== undefined);
+  return {
+    ...makeRun(trace, hazards, `${first.name} and ${second.name}`, parts),
+    accesses: true,
+    aligned: { by: shift === undefined ? 'start' : by, choices },
   };
 }
 

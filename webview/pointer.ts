@@ -15,6 +15,8 @@ export interface PointerWishes {
   click(x: number, y: number): void;
   doubleClick(x: number, y: number): void;
   range(view: View): void;
+  /** The menu of what lies there; `place` is on the page. */
+  menu(x: number, y: number, place: { readonly x: number; readonly y: number }): void;
 }
 
 export interface PointerPlace {
@@ -104,6 +106,12 @@ export function listenToPointer(canvas: HTMLCanvasElement, place: () => PointerP
   canvas.addEventListener('pointercancel', endRange);
   canvas.addEventListener('pointerleave', () => wishes.leave());
   canvas.addEventListener('click', (event) => wishes.click(event.offsetX, event.offsetY));
+  canvas.addEventListener('contextmenu', (event) => {
+    event.preventDefault();
+    // The keyboard's menu key is one of keys.ts.
+    if (event.button === 2 && inLanes(event))
+      wishes.menu(event.offsetX, event.offsetY, { x: event.clientX, y: event.clientY });
+  });
   canvas.addEventListener('dblclick', (event) => wishes.doubleClick(event.offsetX, event.offsetY));
 
   return {

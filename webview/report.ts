@@ -1,4 +1,5 @@
 /** The host side in a report: the traces lie in the page itself, and there is nobody to talk to. */
+import { contentOf, pickFile, saveFile } from './files.ts';
 import type { Host } from './host.ts';
 import type { ToWebview } from './protocol.ts';
 import { traceElement } from './reportPage.ts';
@@ -16,8 +17,10 @@ export function reportHost(): Host | undefined {
   const which = Number(new URLSearchParams(location.search).get('trace') ?? 0);
   const current = held[which] ? which : 0;
   let receive: (message: ToWebview) => void = () => {};
+  const bytesAt = (index: number): Uint8Array => bytesOf(held[index]!.textContent);
   return {
     kind: 'browser',
+    canKeepNotes: false,
     traces: {
       names: () => Promise.resolve(names),
       current,
@@ -26,12 +29,16 @@ export function reportHost(): Host | undefined {
         address.searchParams.set('trace', String(index));
         location.href = address.href;
       },
+      compare: (index) => receive({ type: 'compare', name: names[index]!, bytes: bytesAt(index) }),
     },
     post(message) {
+      if (message.type === 'save') saveFile(message.name, message.bytes);
+      else if (message.type === 'pickComparison')
+        pickFile(async (file) => receive({ type: 'compare', name: file.name, bytes: await contentOf(file) }));
       if (message.type !== 'ready') return;
       const name = names[current]!;
       try {
-        receive({ type: 'open', name, bytes: bytesOf(held[current]!.textContent) });
+        receive({ type: 'open', name, bytes: bytesAt(current) });
       } catch (error) {
         receive({ type: 'failed', name, message: `The report is damaged: ${(error as Error).message}.` });
       }

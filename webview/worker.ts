@@ -1,49 +1,125 @@
 /**
- * The worker: opens a trace, judges it, lays it out over time, hands the columns over, and answers what a step touches.
- * The page stays free to draw while it works.
+ * The worker: opens a trace, judges it, lays it out over time, hands the columns over, and answers what a step touches and
+ * who touches a block. The page stays free to draw while it works.
  */
 import type { StreamProgram } from '../core/program/program.ts';
-import type { FromWorker, ToWorker } from './messages.ts';
-import { openRun } from './opening.ts';
+import type { Alignment } from '../core/timeline/align.ts';
+import type { Side } from '../core/timeline/unite.ts';
+import type { BlockUse, FromWorker, Run, ToWorker } from './messages.ts';
+import { compareRuns, openRun, openSide } from './opening.ts';
 
 const scope = self as unknown as {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
   postMessage(message: FromWorker, transfer?: Transferable[]): void;
 };
 
-let program: StreamProgram | undefined;
+/** Programs of the runs on the axis, one after the other, as their tables are. */
+let programs: readonly StreamProgram[] = [];
+/** The file of the run as it is on disk. */
+let file: Uint8Array = new Uint8Array(0);
+let compared: readonly [Side, Side] | undefined;
 
 scope.onmessage = ({ data }) => {
-  if (data.type === 'open') open(data.name, data.bytes);
-  else describe(data.step);
-};
-
-function open(name: string, bytes: Uint8Array): void {
   try {
-    let last = 0;
-    const run = openRun(bytes, name, (phase, read, total) => {
-      const now = performance.now();
-      if (phase === 'reading' && now - last < 50) return;
-      last = now;
-      scope.postMessage({ type: 'progress', phase, read, total });
-    });
-    program = run.trace.program;
-    const empty: StreamProgram = { ...program, events: [], blocks: [], origins: [], steps: [] };
-    const light = { ...run, trace: { ...run.trace, program: empty } };
-    scope.postMessage({ type: 'opened', run: light }, buffersOf(light));
+    answer(data);
   } catch (error) {
     scope.postMessage({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
   }
+};
+
+function answer(message: ToWorker): void {
+  switch (message.type) {
+    case 'open': {
+      const run = openRun(message.bytes, message.name, progress());
+      programs = [run.trace.program];
+      compared = undefined;
+      file = message.bytes;
+      handOver(run);
+      return;
+    }
+    case 'compare': {
+      const own = programs[0]!;
+      const { first, second } = message;
+      const other = openSide(second.bytes, second.name, second.note, progress());
+      compared = [{ ...first, trace: { ...first.trace, program: own } }, other];
+      programs = [own, other.trace.program];
+      align(message.by);
+      return;
+    }
+    case 'align':
+      align(message.by);
+      return;
+    case 'describe':
+      describe(message.step);
+      return;
+    case 'bytes':
+      scope.postMessage({ type: 'bytes', bytes: file });
+      return;
+    case 'users':
+      scope.postMessage({ type: 'users', block: message.block, uses: usesOf(message.programBlock) });
+  }
+}
+
+function align(by: Alignment): void {
+  if (compared) handOver(compareRuns(compared[0], compared[1], by));
+}
+
+function handOver(run: Run): void {
+  const { program } = run.trace;
+  const empty: StreamProgram = { ...program, events: [], blocks: [], origins: [], steps: [] };
+  const light = { ...run, trace: { ...run.trace, program: empty } };
+  scope.postMessage({ type: 'opened', run: light }, buffersOf(light));
+}
+
+function progress(): (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void {
+  let last = 0;
+  return (phase, read, total) => {
+    const now = performance.now();
+    if (phase === 'reading' && now - last < 50) return;
+    last = now;
+    scope.postMessage({ type: 'progress', phase, read, total });
+  };
+}
+
+/** Finds the program in which an index of the tables lies, and the index within it. */
+function locate(
+  index: number,
+  length: (program: StreamProgram) => number,
+): readonly [StreamProgram, number, number] | undefined {
+  let offset = 0;
+  for (const program of programs) {
+    if (index < offset + length(program)) return [program, index - offset, offset];
+    offset += length(program);
+  }
+  return undefined;
 }
 
 function describe(step: number): void {
-  const entry = program?.steps[step];
+  const [program, index] = locate(step, ({ steps }) => steps.length) ?? [];
+  const entry = program?.steps[index!];
   const names = (write: boolean): string[] => {
     if (entry?.kind !== 'launch') return [];
     const blocks = entry.accesses.filter((access) => access.write === write).map((access) => access.block);
     return [...new Set(blocks)].map((block) => program?.blocks[block]?.name || 'a block without a name');
   };
   scope.postMessage({ type: 'described', step, reads: names(false), writes: names(true) });
+}
+
+/** Nobody reads a longer list of kernels that use one block. */
+const mostUses = 2_000;
+
+function usesOf(programBlock: number): BlockUse[] {
+  const place = programBlock < 0 ? undefined : locate(programBlock, ({ blocks }) => blocks.length);
+  if (!place) return [];
+  const [program, block] = place;
+  const offset = program === programs[0] ? 0 : programs[0]!.steps.length;
+  const uses: BlockUse[] = [];
+  program.steps.forEach((step, i) => {
+    if (step.kind !== 'launch' || uses.length >= mostUses) return;
+    const touching = step.accesses.filter((access) => access.block === block);
+    if (touching.length > 0) uses.push({ step: i + offset, write: touching.some((access) => access.write) });
+  });
+  return uses;
 }
 
 /** Buffers of all typed arrays in a value, each once. */

@@ -128,7 +128,7 @@ describe('the page', () => {
       .join('\n');
     const { page, faults } = await open({ trace: { name: 'plain.raceline.gz', bytes: gzipSync(plain) } });
     await page.waitForSelector('canvas.overlay');
-    expect(await words(page.locator('.findings'))).toContain('None');
+    expect(await words(page.locator('.findings-note'))).toContain('None');
     expect(faults).toEqual([]);
   });
 
@@ -155,7 +155,7 @@ describe('the page', () => {
     const { page } = await openScene({ size: { width: 700, height: 600 } });
     const side = await page.locator('.side').boundingBox();
     expect(side).toMatchObject({ width: 700, height: 176 });
-    expect(await page.locator('.tabs button').allInnerTexts()).toEqual(['Findings 2', 'Details']);
+    expect(await page.locator('.tabs button').allInnerTexts()).toEqual(['Findings 2', 'Details', 'Run', 'Notes']);
     expect(await page.locator('.details').isVisible()).toBe(false);
     await page.locator('.tabs button').nth(1).click();
     expect(await page.locator('.details').isVisible()).toBe(true);
@@ -189,13 +189,13 @@ describe('the mouse', () => {
     await page.keyboard.press('w');
     await page.keyboard.press('w');
     await frames(page);
-    const before = await words(page.locator('.side .details h3'));
+    const before = await words(page.locator('.tab-panel.chosen h3'));
     await page.mouse.move(700, 36 + rows.compute);
     await page.mouse.down();
     await page.mouse.move(500, 36 + rows.compute, { steps: 5 });
     await page.mouse.up();
     await frames(page);
-    expect(await words(page.locator('.side .details h3'))).toBe(before);
+    expect(await words(page.locator('.tab-panel.chosen h3'))).toBe(before);
     const brush = await page.locator('.minimap-brush .selection').boundingBox();
     expect(brush!.x).toBeGreaterThan(lanes.left + lanes.width / 4);
   });
@@ -261,7 +261,7 @@ describe('the mouse', () => {
     expect(await words(page.locator('.details'))).toContain('gemm');
     await page.keyboard.press('Escape');
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('Whole run');
+    expect(await words(page.locator('.tab-panel.chosen h3'))).toBe('Whole run');
   });
 
   it('moves the window of the minimap', async () => {
@@ -347,7 +347,7 @@ describe('the keys alone', () => {
     await page.keyboard.press('Escape');
     await page.keyboard.press('f');
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('Whole run');
+    expect(await words(page.locator('.tab-panel.chosen h3'))).toBe('Whole run');
   });
 
   it('search, and Esc gives the keys back', async () => {

@@ -52,13 +52,17 @@ export interface Site {
   trace: { name: string; bytes: Uint8Array } | undefined;
   /** How many times it is served, as so many traces. */
   count: number;
+  /** Another one than `trace` at a number. */
+  readonly others: Map<number, { name: string; bytes: Uint8Array }>;
+  /** The text that lies beside the trace. */
+  notes: string;
   close(): Promise<void>;
 }
 
 /** The loopback side as `raceline view` has it. `script` is put before the bundle, to play another host. */
 export async function serve(folder: string, script = ''): Promise<Site> {
   const revealed: Site['revealed'] = [];
-  const site = { revealed, trace: undefined as Site['trace'], count: 1 };
+  const site = { revealed, trace: undefined as Site['trace'], count: 1, others: new Map(), notes: '' };
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const send = (type: string, body: string | Uint8Array): void => {
@@ -82,10 +86,27 @@ export async function serve(folder: string, script = ''): Promise<Site> {
       send('text/javascript', `${script}\n${readFileSync(path.join(folder, 'webview.js'), 'utf8')}`);
     else if (pathname === '/worker.js') send('text/javascript', readFileSync(path.join(folder, 'worker.js')));
     else if (pathname === '/webview.css') send('text/css', readFileSync(path.join(folder, 'webview.css')));
-    else if (/^\/trace\/\d\/name$/.test(pathname) && site.trace)
-      send('text/plain', `${pathname[7]} ${site.trace.name}`);
-    else if (/^\/trace\/\d$/.test(pathname) && site.trace) send('application/octet-stream', site.trace.bytes);
-    else if (pathname === '/reveal' && request.method === 'POST') {
+    else if (/^\/trace\/\d/.test(pathname)) {
+      const at = Number(pathname[7]);
+      const trace: Site['trace'] = site.others.get(at) ?? site.trace;
+      if (!trace) response.writeHead(404).end();
+      else if (pathname.endsWith('/name')) send('text/plain', `${at} ${trace.name}`);
+      else if (pathname.endsWith('/stamp')) send('text/plain', `${trace.bytes.length}`);
+      else {
+        response.setHeader('x-stamp', `${trace.bytes.length}`);
+        send('application/octet-stream', trace.bytes);
+      }
+    } else if (/^\/notes\/\d$/.test(pathname) && request.method === 'GET') send('application/json', site.notes);
+    else if (/^\/notes\/\d$/.test(pathname)) {
+      let body = '';
+      request.on('data', (chunk: Buffer) => {
+        body += chunk.toString('utf8');
+      });
+      request.on('end', () => {
+        site.notes = body;
+        response.writeHead(204).end();
+      });
+    } else if (pathname === '/reveal' && request.method === 'POST') {
       let body = '';
       request.on('data', (chunk: Buffer) => {
         body += chunk.toString('utf8');

@@ -1,15 +1,25 @@
-/** The side panel: the list of findings over the details of what is selected, as tabs where the panel is narrow. */
+/**
+ * The side panel: the list of findings over the details of what is selected, the whole run, and the notes; as tabs of one
+ * row where the panel is narrow.
+ */
 import { headline, severityOf } from '../../core/timeline/findings.ts';
-import { counted, percent, sizeText, timeNumber, timeText, unitFor } from '../../core/timeline/units.ts';
+import type { Target } from '../../core/timeline/hit.ts';
+import { counted, timeText } from '../../core/timeline/units.ts';
 import { span, type View } from '../../core/timeline/view.ts';
 import type { Run } from '../messages.ts';
-import { type DetailRow, type Details, type Place, placeText, statusText } from '../state/details.ts';
-import type { Statistics } from '../state/statistics.ts';
+import { type DetailRow, type Details, placeText, statusText } from '../state/details.ts';
+import type { Note } from '../state/notes.ts';
+import type { Section } from '../state/sections.ts';
 import { element, prose, replace, signOf } from './element.ts';
+import { type LinkWishes, placeLink, sectionOf, table, targetLink } from './sections.ts';
+import { makeTabs } from './tabs.ts';
 
-export interface PanelWishes {
+export interface PanelWishes extends LinkWishes {
   showFinding(index: number): void;
-  reveal(place: Place): void;
+  showNote(note: Note): void;
+  editNote(note: Note): void;
+  addNote(): void;
+  align(by: string): void;
 }
 
 export interface Panel {
@@ -19,65 +29,71 @@ export interface Panel {
   showFinding(index: number): void;
   showDetails(details: Details | undefined, confirmed?: { status: 'confirmed' | 'latent'; severity: string }): void;
   showTouched(reads: readonly string[], writes: readonly string[]): void;
-  showRange(range: View, statistics: Statistics, colorOf: (stream: number) => string): void;
-  showSummary(run: Run, colorOf: (stream: number) => string): void;
+  /** Who uses the selected block. */
+  showUsers(users: readonly { readonly name: string; readonly gpu: string; readonly target: Target }[]): void;
+  showRange(range: View, sections: readonly Section[]): void;
+  showSections(title: string, note: string, sections: readonly Section[]): void;
+  showSummary(run: Run, sections: readonly Section[]): void;
+  showNotes(notes: readonly Note[], canKeep: boolean): void;
 }
-
-type Tab = 'findings' | 'details';
 
 /** More findings than this are in the file but not in the list: nobody reads the 501st. */
 const mostListed = 500;
 
+const alignmentWords = {
+  start: 'Starts together',
+  kernel: 'First kernels together',
+  clock: 'By the clock',
+} as const;
+
 export function makePanel(wishes: PanelWishes): Panel {
-  const count = element('span', { class: 'badge' });
+  const badge = element('span', { class: 'badge' });
   const list = element('div', { class: 'findings', role: 'listbox', 'aria-label': 'Findings' });
-  const details = element('div', { class: 'details', role: 'region', 'aria-label': 'Details', tabindex: '0' });
+  const listNote = element('div', { class: 'findings-note' });
+  const details = element('div', { class: 'facts details' });
+  const whole = element('div', { class: 'facts whole-run' });
+  const notes = element('div', { class: 'facts notes' });
   const touched = element('p', { class: 'touched note' });
+  const users = element('div', {});
   const items = new Map<number, HTMLElement>();
-  const tabs = new Map<Tab, HTMLButtonElement>();
-  const root = element('aside', { class: 'side', 'aria-label': 'Findings and details' });
-
-  const choose = (tab: Tab): void => {
-    root.dataset.tab = tab;
-    for (const [name, button] of tabs) button.setAttribute('aria-selected', String(name === tab));
-  };
-  for (const [tab, words] of [
-    ['findings', 'Findings'],
-    ['details', 'Details'],
-  ] as const)
-    tabs.set(tab, element('button', { type: 'button', role: 'tab', on: { click: () => choose(tab) } }, words));
-  replace(
-    root,
-    element('div', { class: 'tabs', role: 'tablist' }, ...tabs.values()),
-    element('h2', {}, 'Findings', count, element('span', { class: 'right' }, 'by urgency')),
-    list,
-    details,
+  const findings = element('div', { class: 'findings-part' }, list, listNote);
+  const tabs = makeTabs([
+    { key: 'findings', words: 'Findings', content: findings },
+    { key: 'details', words: 'Details', content: details },
+    { key: 'run', words: 'Run', content: whole },
+    { key: 'notes', words: 'Notes', content: notes },
+  ]);
+  const root = element(
+    'aside',
+    { class: 'side', 'aria-label': 'Findings and details' },
+    element('h2', {}, 'Findings', badge, element('span', { class: 'right' }, 'by urgency')),
+    ...tabs.parts,
   );
-  choose('findings');
+  tabs.choose('findings');
 
-  const link = (place: Place | undefined, words?: string): HTMLElement | undefined => {
-    if (!place) return undefined;
-    const text = words ?? placeText(place);
-    if (place.line <= 0) return element('span', { title: place.file }, text);
-    return element(
-      'button',
-      {
-        class: 'link',
-        type: 'button',
-        title: `${place.file}:${place.line}`,
-        on: { click: () => wishes.reveal(place) },
-      },
-      text,
-    );
+  list.addEventListener('keydown', (event) => {
+    const all = [...items.values()];
+    const at = all.indexOf(document.activeElement as HTMLElement);
+    const to = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: all.length - 1 }[event.key];
+    if (to === undefined || at < 0) return;
+    event.preventDefault();
+    event.stopPropagation();
+    focusOn(all[Math.min(Math.max(to, 0), all.length - 1)]!);
+  });
+  /** One finding is in the tab order. */
+  const focusOn = (item: HTMLElement, focus = true): void => {
+    for (const other of items.values()) other.tabIndex = -1;
+    item.tabIndex = 0;
+    if (focus) item.focus();
   };
 
   const row = (entry: DetailRow, split: boolean): HTMLElement => {
     const label = element(
       'td',
       {},
-      entry.label,
+      entry.target ? targetLink(entry.target, entry.label, wishes) : entry.label,
       entry.place ? ', ' : '',
-      link(entry.place, entry.place && `:${entry.place.line}`),
+      placeLink(entry.place, wishes, entry.place && `:${entry.place.line}`),
     );
     const cells =
       entry.value !== undefined
@@ -86,87 +102,69 @@ export function makePanel(wishes: PanelWishes): Panel {
     return element('tr', { class: entry.strong ? 'strong' : undefined }, label, ...cells);
   };
 
-  const table = (heading: readonly string[], rows: readonly HTMLElement[]): HTMLElement =>
-    element(
-      'table',
-      {},
-      element(
-        'thead',
-        {},
-        element(
-          'tr',
-          {},
-          ...heading.map((text, i) => element('th', { class: i > 0 ? 'number' : undefined, scope: 'col' }, text)),
-        ),
-      ),
-      element('tbody', {}, ...rows),
-    );
-
-  const line = (...cells: (string | HTMLElement)[]): HTMLElement =>
-    element('tr', {}, ...cells.map((cell, i) => element('td', { class: i > 0 ? 'number' : undefined }, cell)));
-
-  const streamCell = (name: string, color: string): HTMLElement => {
-    const chip = element('span', { class: 'chip' });
-    chip.style.backgroundColor = color;
-    return element('span', {}, chip, name);
-  };
-
   return {
     root,
     showRun(run, urgency) {
       items.clear();
-      count.textContent = `${run.hazards.length}`;
-      tabs.get('findings')!.textContent = `Findings ${run.hazards.length}`;
+      badge.textContent = `${run.hazards.length}`;
+      tabs.setWords('findings', `Findings ${run.hazards.length}`);
       replace(list);
       for (const index of urgency.slice(0, mostListed)) {
         const hazard = run.hazards[index]!;
+        const part = run.timeline.parts.findIndex(({ hazards }) => index >= hazards.from && index < hazards.to);
+        const where = run.timeline.parts.length > 1 ? `${run.timeline.parts[part]?.name} · ` : '';
         const item = element(
-          'button',
+          'div',
           {
             class: 'finding',
-            type: 'button',
             role: 'option',
+            tabindex: '-1',
             'aria-selected': 'false',
-            on: { click: () => wishes.showFinding(index) },
+            on: {
+              click: () => wishes.showFinding(index),
+              keydown: (event: KeyboardEvent) => {
+                if (event.key !== 'Enter' && event.key !== ' ') return;
+                event.preventDefault();
+                event.stopPropagation();
+                wishes.showFinding(index);
+              },
+            },
           },
           signOf(hazard.status, severityOf(hazard)),
           element(
             'span',
             { class: 'finding-words' },
             element('span', { class: 'finding-title' }, headline(hazard.message)),
-            element('span', { class: 'note' }, `${statusText(hazard)} · ${hazard.code}`),
+            element('span', { class: 'note' }, `${where}${statusText(hazard)} · ${hazard.code}`),
             element('span', { class: 'note' }, placeText(hazard.at)),
           ),
         );
         items.set(index, item);
         list.append(item);
       }
-      if (urgency.length > mostListed)
-        list.append(
-          element(
-            'p',
-            { class: 'note padded' },
-            `${counted(urgency.length - mostListed, 'more finding')}: see raceline trace.`,
-          ),
-        );
-      if (urgency.length === 0) {
-        const text = run.trace.limits.length
-          ? 'None. No finding here does not mean no fault: see what this file cannot tell.'
-          : 'None in this run.';
-        list.append(element('p', { class: 'note padded' }, text));
-      }
+      const [first] = items.values();
+      if (first) focusOn(first, false);
+      list.hidden = items.size === 0;
+      replace(listNote, ...noteOnFindings(run, urgency.length));
     },
     showFinding(index) {
       for (const [hazard, item] of items) item.setAttribute('aria-selected', String(hazard === index));
-      items.get(index)?.scrollIntoView({ block: 'nearest' });
+      const item = items.get(index);
+      if (!item) return;
+      focusOn(item, false);
+      item.scrollIntoView({ block: 'nearest' });
     },
     showDetails(facts, sign) {
       if (!facts) {
-        replace(details);
+        replace(
+          details,
+          element('p', { class: 'note' }, 'Select a slice, a block, an edge or a finding to see what is known of it.'),
+        );
         return;
       }
       const source = facts.source;
       replace(touched);
+      replace(users);
       replace(
         details,
         element('h3', {}, sign ? signOf(sign.status, sign.severity) : undefined, facts.title),
@@ -174,23 +172,26 @@ export function makePanel(wishes: PanelWishes): Panel {
         ...facts.text.map((text) => element('p', {}, ...prose(text))),
         facts.rows.length > 0 &&
           table(
-            facts.split ? [facts.heading ?? 'Accesses', 'host', 'GPU'] : [facts.heading ?? '', ''],
+            facts.split ? [facts.heading ?? 'Accesses', 'host', 'GPU'] : [facts.heading ?? 'What', 'value'],
             facts.rows.map((entry) => row(entry, facts.split === true)),
           ),
         touched,
+        users,
         facts.related.length > 0 && element('h4', {}, 'Related'),
         facts.related.length > 0 &&
           element(
             'ul',
             { class: 'places' },
-            ...facts.related.map((place) => element('li', {}, link(place), ' ', place.name)),
+            ...facts.related.map((place) => element('li', {}, placeLink(place, wishes), ' ', place.name)),
           ),
         facts.stack.length > 0 && element('h4', {}, 'Called from'),
         facts.stack.length > 0 &&
           element(
             'ul',
             { class: 'places' },
-            ...facts.stack.map((place) => element('li', {}, link(place), ' ', element('code', {}, place.name))),
+            ...facts.stack.map((place) =>
+              element('li', {}, placeLink(place, wishes), ' ', element('code', {}, place.name)),
+            ),
           ),
         source &&
           element(
@@ -203,82 +204,136 @@ export function makePanel(wishes: PanelWishes): Panel {
             ),
           ),
       );
-      details.scrollTop = 0;
-      choose(sign && root.dataset.tab === 'findings' ? 'findings' : 'details');
+      tabs.rewind('details');
+      tabs.choose(sign && tabs.chosen() === 'findings' && tabs.isOneRow() ? 'findings' : 'details');
     },
     showTouched(reads, writes) {
       const parts = [reads.length && `reads ${reads.join(', ')}`, writes.length && `writes ${writes.join(', ')}`];
       replace(touched, parts.filter(Boolean).join('; '));
     },
-    showRange(range, statistics, colorOf) {
-      const unit = unitFor(Math.max(...statistics.longest.map((entry) => entry.total), 0));
+    showUsers(list) {
+      replace(
+        users,
+        list.length > 0 &&
+          table(
+            ['Used by', 'GPU'],
+            list.map(({ name, gpu, target }) =>
+              element(
+                'tr',
+                {},
+                element('td', {}, targetLink(target, name, wishes)),
+                element('td', { class: 'number' }, gpu),
+              ),
+            ),
+          ),
+      );
+    },
+    showRange(range, sections) {
       replace(
         details,
         element('h3', {}, `Range, ${timeText(span(range))}`),
         element('div', { class: 'note' }, `${timeText(range.start)} to ${timeText(range.end)} · Esc clears it`),
-        table(
-          ['Stream', 'busy', 'waiting', 'slices'],
-          statistics.streams.map((entry) =>
-            line(
-              streamCell(entry.name, colorOf(entry.stream)),
-              percent(entry.busy),
-              timeText(entry.waiting),
-              `${entry.slices}`,
-            ),
-          ),
-        ),
-        table(
-          ['Longest', 'count', 'total'],
-          statistics.longest.map((entry, i) =>
-            line(entry.name, `${entry.count}`, timeNumber(entry.total, unit) + (i === 0 ? ` ${unit.name}` : '')),
-          ),
-        ),
-        statistics.memory.length > 0 &&
-          table(
-            ['Memory', 'lowest', 'highest'],
-            statistics.memory.map((entry) => line(entry.name, sizeText(entry.lowest), sizeText(entry.highest))),
-          ),
-        element('p', { class: 'note' }, 'Slices that cross an edge count with the part inside.'),
-        statistics.sampled && element('p', { class: 'note' }, 'The table of names counts the first 200 000 slices.'),
+        ...sections
+          .filter(({ rows, notes: said }) => rows.length > 0 || said)
+          .map((section) => sectionOf(section, wishes)),
       );
-      choose('details');
+      tabs.choose('details');
     },
-    showSummary(run, colorOf) {
-      const { counts, limits } = run.trace;
+    showSections(title, note, sections) {
       replace(
         details,
-        element('h3', {}, 'Whole run'),
+        element('h3', {}, title),
+        element('div', { class: 'note' }, note),
+        ...sections.map((section) => sectionOf(section, wishes)),
+      );
+      tabs.choose('details');
+    },
+    showSummary(run, sections) {
+      const { limits } = run.trace;
+      const { aligned } = run;
+      const two = run.timeline.parts.length > 1;
+      tabs.setWords('run', two ? 'Runs' : 'Run');
+      const choice =
+        aligned &&
+        element(
+          'select',
+          { 'aria-label': 'How the two runs are aligned', on: { change: () => wishes.align(choice!.value) } },
+          ...aligned.choices.map((by) =>
+            element('option', { value: by, selected: by === aligned.by }, alignmentWords[by]),
+          ),
+        );
+      replace(
+        whole,
+        element('h3', {}, two ? 'Two runs' : 'Whole run'),
         element(
           'div',
           { class: 'note' },
           `${timeText(span(run.timeline.bounds))} · ${run.trace.clock === 'model' ? 'modelled times' : 'recorded on a GPU'}`,
         ),
-        table(
-          ['Stream', 'busy', 'slices'],
-          run.timeline.streams.map((lane) =>
-            line(streamCell(lane.name, colorOf(lane.stream)), percent(lane.busy), `${lane.slices}`),
-          ),
-        ),
-        table(
-          ['Recorded', 'count'],
-          [
-            line('Kernels', `${counts.kernels}`),
-            line('Copies', `${counts.copies}`),
-            line('Event records', `${counts.records}`),
-            line(
-              'Waits',
-              counts.waits === counts.waitsWithRecord
-                ? `${counts.waits}`
-                : `${counts.waits}, ${counts.waitsWithRecord} with their record`,
-            ),
-            line('Allocations', `${counts.allocations}`),
-          ],
-        ),
+        choice,
+        ...sections.map((section) => sectionOf(section, wishes)),
         limits.length > 0 && element('h4', {}, 'What this file cannot tell'),
         limits.length > 0 &&
           element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, ...prose(limit)))),
         element('p', { class: 'note' }, run.trace.producer),
       );
+      tabs.choose(tabs.isOneRow() ? 'findings' : 'run');
+    },
+    showNotes(all, canKeep) {
+      tabs.setWords('notes', all.length > 0 ? `Notes ${all.length}` : 'Notes');
+      replace(
+        notes,
+        element('h3', {}, 'Notes'),
+        element(
+          'p',
+          { class: 'note' },
+          canKeep ? 'They are kept in a file beside the trace.' : 'They are kept in this browser.',
+        ),
+        element(
+          'ul',
+          { class: 'places note-list' },
+          ...all.map((note) =>
+            element(
+              'li',
+              {},
+              element(
+                'button',
+                { class: 'link', type: 'button', on: { click: () => wishes.showNote(note) } },
+                note.end > note.start ? `${timeText(note.start)} to ${timeText(note.end)}` : timeText(note.start),
+              ),
+              ' ',
+              element('span', { class: 'note-text' }, note.text),
+              ' ',
+              element(
+                'button',
+                {
+                  class: 'link quiet',
+                  type: 'button',
+                  'aria-label': `Edit the note at ${timeText(note.start)}`,
+                  on: { click: () => wishes.editNote(note) },
+                },
+                'Edit',
+              ),
+            ),
+          ),
+        ),
+        element(
+          'div',
+          { class: 'actions' },
+          element('button', { class: 'secondary', type: 'button', on: { click: wishes.addNote } }, 'Add a note'),
+        ),
+      );
     },
   };
+}
+
+function noteOnFindings(run: Run, listed: number): HTMLElement[] {
+  const say = (text: string): HTMLElement[] => [element('p', { class: 'note padded' }, text)];
+  if (listed > mostListed) return say(`${counted(listed - mostListed, 'more finding')}: see raceline trace.`);
+  if (listed > 0) return [];
+  return say(
+    run.trace.limits.length
+      ? 'None. No finding here does not mean no fault: see what this file cannot tell.'
+      : 'None in this run.',
+  );
 }

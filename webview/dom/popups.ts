@@ -1,5 +1,5 @@
 /** What floats over the timeline: the tooltip, the list of lanes, the keys. */
-import { element, replace } from './element.ts';
+import { element, icon, replace } from './element.ts';
 
 export interface TooltipFacts {
   readonly title: string;
@@ -41,22 +41,66 @@ export interface LaneChoice {
   readonly key: string;
   readonly name: string;
   readonly shown: boolean;
+  readonly pinned: boolean;
 }
 
-/** A list of check boxes; closed by Esc, by leaving it, by a click elsewhere. */
+export interface LaneListWishes {
+  toggle(key: string): void;
+  pin(key: string): void;
+  move(key: string, by: 1 | -1): void;
+  showAll(): void;
+}
+
+/** The list of lanes: which are shown, pinned, and in which order. Built again after each change. */
 export function openLaneList(
   parent: HTMLElement,
   anchor: HTMLElement,
-  lanes: readonly LaneChoice[],
-  toggle: (key: string) => void,
+  lanesNow: () => readonly LaneChoice[],
+  wishes: LaneListWishes,
 ): void {
   parent.querySelector('.lane-list')?.remove();
-  const list = element('div', { class: 'lane-list popup', role: 'group', 'aria-label': 'Lanes' });
-  for (const lane of lanes) {
-    const box = element('input', { type: 'checkbox', on: { change: () => toggle(lane.key) } });
-    box.checked = lane.shown;
-    list.append(element('label', {}, box, lane.name));
-  }
+  const list = element('div', { class: 'lane-list popup', role: 'dialog', 'aria-label': 'Lanes' });
+  const rows = element('ul', {});
+  const small = (name: 'pin' | 'up' | 'down', words: string, act: () => void, pressed?: boolean): HTMLElement =>
+    element(
+      'button',
+      {
+        class: 'tool',
+        type: 'button',
+        title: words,
+        'aria-label': words,
+        'aria-pressed': pressed === undefined ? undefined : String(pressed),
+        on: { click: act },
+      },
+      icon(name),
+    );
+  const fill = (): void => {
+    const focused = document.activeElement?.getAttribute('aria-label');
+    replace(
+      rows,
+      ...lanesNow().map((lane) => {
+        const box = element('input', {
+          type: 'checkbox',
+          'aria-label': lane.name,
+          on: { change: () => change(() => wishes.toggle(lane.key)) },
+        });
+        box.checked = lane.shown;
+        return element(
+          'li',
+          {},
+          element('label', {}, box, element('span', {}, lane.name)),
+          small('pin', `Pin ${lane.name}`, () => change(() => wishes.pin(lane.key)), lane.pinned),
+          small('up', `Move ${lane.name} up`, () => change(() => wishes.move(lane.key, -1))),
+          small('down', `Move ${lane.name} down`, () => change(() => wishes.move(lane.key, 1))),
+        );
+      }),
+    );
+    if (focused) rows.querySelector<HTMLElement>(`[aria-label="${CSS.escape(focused)}"]`)?.focus();
+  };
+  const change = (act: () => void): void => {
+    act();
+    fill();
+  };
   const close = (): void => {
     list.remove();
     document.removeEventListener('pointerdown', outside, true);
@@ -71,11 +115,118 @@ export function openLaneList(
     anchor.focus();
   });
   document.addEventListener('pointerdown', outside, true);
+  const all = element(
+    'button',
+    { class: 'secondary', type: 'button', on: { click: () => change(wishes.showAll) } },
+    'Show all',
+  );
+  fill();
+  list.append(rows, all);
   parent.append(list);
   const place = anchor.getBoundingClientRect();
-  list.style.left = `${place.left}px`;
+  list.style.left = `${Math.max(4, Math.min(place.left, window.innerWidth - list.offsetWidth - 4))}px`;
   list.style.top = `${place.bottom + 4}px`;
   list.querySelector('input')?.focus();
+}
+
+/** Asks for the words of a note. Empty words take the note away. */
+export function askForNote(heading: string, text: string, keep: (text: string) => void): void {
+  const words = element('textarea', { rows: '4', 'aria-label': 'Note' });
+  words.value = text;
+  const dialog = element('dialog', { class: 'dialog popup', 'aria-label': heading });
+  const form = element(
+    'form',
+    {
+      method: 'dialog',
+      on: {
+        submit: () => keep(words.value.trim()),
+        keydown: (event: KeyboardEvent) => {
+          if (event.key === 'Enter' && (event.ctrlKey || event.metaKey)) form.requestSubmit();
+        },
+      },
+    },
+    element('h3', {}, heading),
+    words,
+    element(
+      'div',
+      { class: 'actions' },
+      element('button', { class: 'primary', type: 'submit' }, 'Keep'),
+      element('button', { class: 'secondary', type: 'button', on: { click: () => dialog.close() } }, 'Cancel'),
+    ),
+  );
+  dialog.append(form);
+  showDialog(dialog);
+  words.focus();
+}
+
+export interface TableRow {
+  readonly cells: readonly string[];
+  readonly act: () => void;
+}
+
+/** What is on the canvas as a table, for those who cannot see it, or want to read it. */
+export function showTable(heading: string, note: string, columns: readonly string[], rows: readonly TableRow[]): void {
+  const dialog = element('dialog', { class: 'dialog wide popup', 'aria-label': heading });
+  const body = rows.map(({ cells, act }) =>
+    element(
+      'tr',
+      {},
+      ...cells.map((cell, i) =>
+        element(
+          'td',
+          { class: i === 1 || i === 2 ? 'number' : undefined },
+          i === 0
+            ? element(
+                'button',
+                {
+                  class: 'link',
+                  type: 'button',
+                  on: {
+                    click: () => {
+                      dialog.close();
+                      act();
+                    },
+                  },
+                },
+                cell,
+              )
+            : cell,
+        ),
+      ),
+    ),
+  );
+  dialog.append(
+    element('h3', {}, heading),
+    element('p', { class: 'note' }, note),
+    element(
+      'div',
+      { class: 'table-scroll', tabindex: '0', role: 'region', 'aria-label': heading },
+      element(
+        'table',
+        {},
+        element(
+          'thead',
+          {},
+          element(
+            'tr',
+            {},
+            ...columns.map((name, i) =>
+              element('th', { scope: 'col', class: i === 1 || i === 2 ? 'number' : undefined }, name),
+            ),
+          ),
+        ),
+        element('tbody', {}, ...body),
+      ),
+    ),
+    element('form', { method: 'dialog' }, element('button', { class: 'primary', type: 'submit' }, 'Close')),
+  );
+  showDialog(dialog);
+}
+
+function showDialog(dialog: HTMLDialogElement): void {
+  dialog.addEventListener('close', () => dialog.remove());
+  document.body.append(dialog);
+  dialog.showModal();
 }
 
 const keys: readonly (readonly [string, string])[] = [
@@ -90,8 +241,15 @@ const keys: readonly (readonly [string, string])[] = [
   [', . F8', 'finding before, after'],
   ['/', 'search'],
   ['N', 'next match'],
+  ['O', 'only matches'],
   ['R', 'range and its sums'],
-  ['L', 'choose lanes'],
+  ['M', 'measure between two moments'],
+  ['B', 'note'],
+  ['L', 'choose, pin and order lanes'],
+  ['P', 'pin the lane'],
+  ['C', 'compare with another run'],
+  ['T', 'what is shown as a table'],
+  ['E', 'export'],
   ['Esc', 'back'],
   ['?', 'these keys'],
 ];
@@ -117,3 +275,7 @@ export function makeHelp(): HTMLDialogElement {
   );
   return dialog;
 }
+
+/** What narrows a search down, said where one types it. */
+export const searchHelp =
+  'Names of kernels, operators and tensors, functions, file:line, an address as 0x…\nstream:copy  thread:main  kind:kernel, copy, set, operator, runtime, annotation, sync, block\nfile:model.py  code:missing-wait  over:100us  under:1ms';

@@ -10,6 +10,8 @@ export interface StatusFacts {
   readonly accesses: boolean;
   readonly limits: readonly string[];
   readonly narrow: boolean;
+  /** The recording has no end yet. */
+  readonly live: boolean;
 }
 
 export interface StatusBar {
@@ -45,6 +47,7 @@ export function makeStatusBar(help: () => void): StatusBar {
         !facts.narrow && value('Slices', grouped(facts.slices)),
       );
       const words = [
+        facts.live && 'Still recording',
         !facts.narrow && (facts.waits ? 'Waits recorded' : 'No waits recorded'),
         !facts.narrow && (facts.accesses ? 'Accesses recorded' : 'Accesses not recorded'),
         facts.limits.length > 0 &&
@@ -55,7 +58,14 @@ export function makeStatusBar(help: () => void): StatusBar {
       replace(
         right,
         ...words.map((text) =>
-          element('span', { title: text.startsWith('Cannot') ? facts.limits.join('\n') : undefined }, text),
+          element(
+            'span',
+            {
+              title: text.startsWith('Cannot') ? facts.limits.join('\n') : undefined,
+              class: text === 'Still recording' ? 'recording' : undefined,
+            },
+            text,
+          ),
         ),
       );
     },

@@ -1,15 +1,19 @@
 /** The toolbar: search, lanes, findings, zoom. It tells wishes and shows what it is told; it keeps nothing. */
 import { element, icon, type IconName } from './element.ts';
+import { searchHelp } from './popups.ts';
 
 export interface ToolbarWishes {
   search(text: string): void;
   nextMatch(by: 1 | -1): void;
   stepFinding(by: 1 | -1): void;
+  filter(): void;
   range(): void;
+  measure(): void;
+  compare(anchor: HTMLElement): void;
+  more(anchor: HTMLElement): void;
   zoom(factor: number): void;
   showAll(): void;
   lanes(anchor: HTMLElement): void;
-  open(): void;
   /** The keys go back to the timeline. */
   leave(): void;
 }
@@ -21,7 +25,10 @@ export interface ToolbarFacts {
   readonly term: string;
   readonly matches: number;
   readonly match: number;
+  readonly filter: boolean;
   readonly range: boolean;
+  readonly measure: boolean;
+  readonly comparing: boolean;
   readonly hiddenLanes: number;
   readonly narrow: boolean;
 }
@@ -58,6 +65,7 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
     type: 'search',
     placeholder: 'Search kernels, tensors, lines',
     'aria-label': 'Search kernels, tensors, lines',
+    title: searchHelp,
     spellcheck: 'false',
     autocomplete: 'off',
     on: {
@@ -81,11 +89,26 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
   const previous = button('previous', 'Previous finding (, or Shift+F8)', () => wishes.stepFinding(-1));
   const next = button('next', 'Next finding (. or F8)', () => wishes.stepFinding(1));
   const finding = element('span', { class: 'finding-count' });
+  const filter = button('filter', 'Only matches (O)', () => wishes.filter());
+  filter.classList.add('in-search');
   const range = button('range', 'Range statistics (R)', () => wishes.range());
+  const measure = button('measure', 'Measure (M)', () => wishes.measure());
+  const compare = button(
+    'compare',
+    'Compare with another run (C)',
+    (self) => wishes.compare(self),
+    element('span', {}, 'Compare'),
+  );
+  const minus = button('minus', 'Zoom out (S)', () => wishes.zoom(1 / 1.5));
+  const plus = button('plus', 'Zoom in (W)', () => wishes.zoom(1.5));
+  for (const self of [measure, minus, plus]) self.classList.add('spare');
+  const more = button('more', 'More', (self) => wishes.more(self));
+  more.setAttribute('aria-haspopup', 'menu');
+  more.dataset.more = '';
   const root = element(
     'div',
     { class: 'toolbar', role: 'toolbar', 'aria-label': 'Timeline' },
-    element('label', { class: 'search' }, icon('search'), input, found, hint),
+    element('div', { class: 'search' }, icon('search'), input, found, hint, filter),
     element('span', { class: 'separator' }),
     lanes,
     previous,
@@ -93,11 +116,13 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
     next,
     element('span', { class: 'grow' }),
     range,
-    button('minus', 'Zoom out (S)', () => wishes.zoom(1 / 1.5)),
-    button('plus', 'Zoom in (W)', () => wishes.zoom(1.5)),
+    measure,
+    minus,
+    plus,
     button('all', 'Show all (0)', () => wishes.showAll()),
     element('span', { class: 'separator' }),
-    button('open', 'Open a trace…', () => wishes.open()),
+    compare,
+    more,
   );
   return {
     root,
@@ -120,8 +145,12 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
               : `${facts.match + 1} of ${facts.matches}`;
       setText(found, matches);
       hint.hidden = facts.term !== '';
+      filter.hidden = facts.term === '';
+      filter.setAttribute('aria-pressed', String(facts.filter));
       if (facts.term === '' && document.activeElement !== input) input.value = '';
       range.setAttribute('aria-pressed', String(facts.range));
+      measure.setAttribute('aria-pressed', String(facts.measure));
+      compare.setAttribute('aria-pressed', String(facts.comparing));
       setText(lanesWords, facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`);
       const placeholder = facts.narrow ? 'Search' : 'Search kernels, tensors, lines';
       if (input.placeholder !== placeholder) input.placeholder = placeholder;

@@ -10,6 +10,8 @@ import { blockPlace } from './blocks.ts';
 import { contrast, css, type Rgb } from './color.ts';
 import { poolBox, slicePlace } from './fault.ts';
 import { clipped, drawText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
+import type { Note } from '../state/notes.ts';
+import type { Measure } from '../state/state.ts';
 import { lanesTop, type Scene } from './scene.ts';
 
 export interface Pointing {
@@ -25,15 +27,23 @@ export function drawOverlay(pen: Pen, scene: Scene, pointing: Pointing): void {
   const pinned = lanesTop(scene);
   const top = pinned - scene.scroll;
   if (scene.range) drawRange(pen, scene);
+  drawNotes(pen, scene);
   clipped(pen, scale.left, pinned, scale.width, height - pinned, () => {
     if (pointing.cursor !== undefined) {
       ctx.fillStyle = css(theme.muted, 0.5);
       ctx.fillRect(snap(pen, toX(scale, pointing.cursor)), pinned, 1, height - pinned);
     }
+    if (scene.users.size > 0) {
+      // Dotted: they use the block, they are not selected themselves.
+      ctx.setLineDash([2, 2]);
+      for (const slice of scene.users) outline(pen, scene, top, { kind: 'device', index: slice }, theme.focus, 2, 2);
+      ctx.setLineDash([]);
+    }
     for (const slice of scene.marked) outline(pen, scene, top, { kind: 'device', index: slice }, theme.info, 1.5, 2);
     if (pointing.hover) outline(pen, scene, top, pointing.hover, theme.foreground, 1, 0);
     // 2 px, one pixel apart from what it surrounds.
     if (scene.selection) outline(pen, scene, top, scene.selection, theme.focus, 2, 2);
+    if (scene.measure) drawMeasure(pen, scene, scene.measure, pinned);
   });
 }
 
@@ -155,15 +165,69 @@ function drawRange(pen: Pen, scene: Scene): void {
     ctx.fillRect(to, axis, 1, height);
     ctx.fillStyle = css(theme.focus, 0.25);
     ctx.fillRect(from, axis, Math.max(0, to - from), measures.axis - 1);
-    const text = timeText(span(range));
-    const pill = widthOf(pen, text, fontOf(pen, 11, 'bold')) + 16;
-    const middle = (from + to) / 2;
-    ctx.fillStyle = css(theme.focus);
-    roundedRect(pen, middle - pill / 2, axis + 3, pill, 17, 8);
-    ctx.fill();
-    const white: Rgb = [255, 255, 255];
-    const black: Rgb = [0, 0, 0];
-    const color = contrast(white, theme.focus) >= contrast(black, theme.focus) ? white : black;
-    drawText(pen, text, middle, axis + 11, { weight: 'bold', align: 'center', color });
+    drawPill(pen, timeText(span(range)), (from + to) / 2, axis + 11);
+  });
+}
+
+/** Words on the focus colour, in whichever of black and white reads better on it. */
+function drawPill(pen: Pen, text: string, x: number, y: number): void {
+  const { ctx, theme } = pen;
+  const width = widthOf(pen, text, fontOf(pen, 11, 'bold')) + 16;
+  ctx.fillStyle = css(theme.focus);
+  roundedRect(pen, x - width / 2, y - 8, width, 17, 8);
+  ctx.fill();
+  const white: Rgb = [255, 255, 255];
+  const black: Rgb = [0, 0, 0];
+  const color = contrast(white, theme.focus) >= contrast(black, theme.focus) ? white : black;
+  drawText(pen, text, x, y, { weight: 'bold', align: 'center', color });
+}
+
+/** Two moments and the time between them. */
+function drawMeasure(pen: Pen, { scale, height }: Scene, { from, to }: Measure, y: number): void {
+  const { ctx, theme } = pen;
+  const a = snap(pen, toX(scale, Math.min(from, to)));
+  const b = snap(pen, toX(scale, Math.max(from, to)));
+  ctx.fillStyle = css(theme.focus);
+  ctx.fillRect(a, y, 1, height - y);
+  ctx.fillRect(b, y, 1, height - y);
+  const line = y + 14;
+  ctx.fillRect(a, line, Math.max(1, b - a), 1);
+  for (const x of [a, b]) ctx.fillRect(x, line - 4, 1, 9);
+  const left = Math.max(a, scale.left);
+  const right = Math.min(b, scale.left + scale.width);
+  const text = timeText(Math.abs(to - from));
+  const room = widthOf(pen, text, fontOf(pen, 11, 'bold')) + 20;
+  // Beside the two lines where there is no room between them.
+  const middle = right - left >= room ? (left + right) / 2 : right + room / 2 + 2;
+  drawPill(pen, text, Math.min(middle, scale.left + scale.width - room / 2), line);
+}
+
+/** Notes: a flag on the axis, and a line where one is about a stretch of time. */
+function drawNotes(pen: Pen, { notes, scale, measures, width }: Scene): void {
+  const { ctx, theme } = pen;
+  const y = measures.minimap;
+  clipped(pen, scale.left - 6, y, width - scale.left + 6, measures.axis, () => {
+    ctx.fillStyle = css(theme.info);
+    for (const note of notes) {
+      const from = snap(pen, toX(scale, note.start));
+      const to = snap(pen, toX(scale, note.end));
+      if (to < scale.left - 6 || from > width) continue;
+      ctx.fillRect(from, y + 1, Math.max(1, to - from), 2);
+      ctx.fillRect(from, y + 1, 1, measures.axis - 2);
+      ctx.beginPath();
+      ctx.moveTo(from, y + 1);
+      ctx.lineTo(from + 8, y + 4.5);
+      ctx.lineTo(from, y + 8);
+      ctx.fill();
+    }
+  });
+}
+
+/** The note whose flag or stretch is at a place of the axis; undefined: none. */
+export function noteAt({ notes, scale, measures }: Scene, x: number, y: number): Note | undefined {
+  if (y < measures.minimap || y >= measures.minimap + measures.axis) return undefined;
+  return notes.find((note) => {
+    const from = toX(scale, note.start);
+    return (x >= from - 3 && x <= from + 9) || (y < measures.minimap + 6 && x >= from && x <= toX(scale, note.end));
   });
 }

@@ -3,6 +3,8 @@ import type { HitScene, Target } from '../../core/timeline/hit.ts';
 import type { Measures } from '../../core/timeline/layout.ts';
 import type { View } from '../../core/timeline/view.ts';
 import type { TraceHazard } from '../../core/trace/trace.ts';
+import type { Note } from '../state/notes.ts';
+import type { Measure } from '../state/state.ts';
 import type { Search } from '../state/search.ts';
 
 export interface Scene extends HitScene {
@@ -22,6 +24,10 @@ export interface Scene extends HitScene {
   readonly range: View | undefined;
   /** Device slices of the editor's current line. */
   readonly marked: ReadonlySet<number>;
+  /** Device slices that use the selected block. */
+  readonly users: ReadonlySet<number>;
+  readonly measure: Measure | undefined;
+  readonly notes: readonly Note[];
 }
 
 /** Where lane 0 begins on the canvas, before scrolling. */

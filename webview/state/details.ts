@@ -17,6 +17,8 @@ export interface Place {
 export interface DetailRow {
   readonly label: string;
   readonly place?: Place;
+  /** What the label selects. */
+  readonly target?: Target;
   /** Text that goes in the host or the GPU column; `value` spans both. */
   readonly host?: string;
   readonly gpu?: string;
@@ -121,7 +123,11 @@ function deviceDetails(run: Run, index: number): Details {
   ];
   if (launcher >= 0) {
     const from = trace.hostSlices.start[launcher]!;
-    rows.push({ label: 'Launched by', value: trace.strings[trace.hostSlices.name[launcher]!] ?? '' });
+    rows.push({
+      label: 'Launched by',
+      value: trace.strings[trace.hostSlices.name[launcher]!] ?? '',
+      target: { kind: 'host', index: launcher },
+    });
     rows.push({ label: 'From launch to start', value: timeText(Math.max(0, start - from)) });
   }
   const bytes = slices.bytes[index]!;
@@ -278,6 +284,7 @@ function hazardDetails(run: Run, index: number): Details {
     const from = trace.deviceSlices.start[slice]!;
     rows.push({
       label: `${label}, ${name} on ${streamName(run, trace.deviceSlices.stream[slice]!)}`,
+      target: { kind: 'device', index: slice },
       place: sourceOf(run, { kind: 'device', index: slice }),
       gpu: `${timeText(from)}`,
     });

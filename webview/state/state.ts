@@ -6,7 +6,15 @@ import { byUrgency } from '../../core/timeline/findings.ts';
 import { extentOf, sameTarget, type Target } from '../../core/timeline/hit.ts';
 import { around, clampView, reach, span, type View } from '../../core/timeline/view.ts';
 import type { Run } from '../messages.ts';
+import type { Note } from './notes.ts';
 import { type Search, search } from './search.ts';
+
+/** Two moments; the second follows the pointer or the selection until it is put down. */
+export interface Measure {
+  readonly from: number;
+  readonly to: number;
+  readonly isFixed: boolean;
+}
 
 export interface State {
   readonly view: View;
@@ -18,11 +26,20 @@ export interface State {
   readonly search: Search | undefined;
   /** Which match was jumped to last; -1: none. */
   readonly match: number;
+  /** Whether only matches are shown. */
+  readonly filter: boolean;
   readonly range: View | undefined;
+  readonly measure: Measure | undefined;
+  /** Lanes that stay at the top, and the order of lanes where it was changed: keys of lanes. */
+  readonly pinned: readonly string[];
+  readonly order: readonly string[];
   readonly closed: ReadonlySet<string>;
   readonly opened: ReadonlySet<string>;
   readonly hidden: ReadonlySet<string>;
   readonly marked: ReadonlySet<number>;
+  /** Device slices that use the selected block. */
+  readonly users: ReadonlySet<number>;
+  readonly notes: readonly Note[];
 }
 
 export function initialState({ timeline }: Run): State {
@@ -33,11 +50,18 @@ export function initialState({ timeline }: Run): State {
     hazard: -1,
     search: undefined,
     match: -1,
+    filter: false,
     range: undefined,
-    closed: new Set(),
+    measure: undefined,
+    pinned: [],
+    order: [],
+    // Two runs are compared by their streams first: memory would push the second one out of sight.
+    closed: new Set(timeline.parts.length > 1 ? ['memory', 'memory of run 2'] : []),
     opened: new Set(),
     hidden: new Set(),
     marked: new Set(),
+    users: new Set(),
+    notes: [],
   };
 }
 
@@ -92,7 +116,30 @@ export function stepHazard(state: State, run: Run, by: 1 | -1): State {
 }
 
 export function searchFor(state: State, run: Run, text: string): State {
-  return { ...state, search: search(run, text), match: -1 };
+  const found = search(run, text);
+  return { ...state, search: found, match: -1, filter: found !== undefined && state.filter };
+}
+
+/** Whether only matches are shown; without a search there is nothing to filter by. */
+export function toggleFilter(state: State): State {
+  return state.search ? { ...state, filter: !state.filter } : state;
+}
+
+/** M: measures from what is selected, else from the middle of the view; again: puts the second moment down, then away. */
+export function toggleMeasure(state: State, run: Run, cursor: number | undefined): State {
+  const { measure } = state;
+  if (measure) return { ...state, measure: measure.isFixed ? undefined : { ...measure, isFixed: true } };
+  const from =
+    cursor ??
+    (state.selection
+      ? extentOf(run.trace, run.timeline, state.selection).end
+      : (state.view.start + state.view.end) / 2);
+  return { ...state, measure: { from, to: from, isFixed: false } };
+}
+
+export function measureTo(state: State, to: number): State {
+  const { measure } = state;
+  return measure && !measure.isFixed && measure.to !== to ? { ...state, measure: { ...measure, to } } : state;
 }
 
 /** Jumps to the next match; the first jump goes to the first match that is at or after the view's start. */
@@ -101,12 +148,15 @@ export function nextMatch(state: State, run: Run, by: 1 | -1 = 1): State {
   if (matches.length === 0) return state;
   let next = state.match + by;
   if (state.match < 0) {
-    next = matches.findIndex((target) => extentOf(run.trace, run.timeline, target).end >= state.view.start);
+    next = matches.findIndex((target) => endOf(run, target) >= state.view.start);
     if (next < 0) next = 0;
   }
   next = (next + matches.length) % matches.length;
   return { ...select(state, run, matches[next]!, true), match: next };
 }
+
+const endOf = (run: Run, target: Target): number =>
+  target.kind === 'hazard' ? run.hazards[target.index]!.end : extentOf(run.trace, run.timeline, target).end;
 
 /** Fits what is selected; else the finding; else everything. */
 export function fitSelection(state: State, run: Run): State {
@@ -119,8 +169,9 @@ export function fitSelection(state: State, run: Run): State {
 
 /** Esc: takes away one thing at a time, the most passing first. */
 export function back(state: State): State {
+  if (state.measure) return { ...state, measure: undefined };
   if (state.range) return { ...state, range: undefined };
-  if (state.search) return { ...state, search: undefined, match: -1 };
+  if (state.search) return { ...state, search: undefined, match: -1, filter: false };
   if (state.selection) return { ...state, selection: undefined };
   return { ...state, hazard: -1 };
 }
@@ -139,6 +190,67 @@ export function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<stri
   const result = new Set(set);
   if (!result.delete(key)) result.add(key);
   return result;
+}
+
+/** What was chosen of one run, for another of the same program: a longer recording of it, or it beside a second one. */
+export function carriedOver(state: State, from: Run, to: Run): State {
+  const wasAll = state.view.end >= from.timeline.bounds.end;
+  const view = wasAll
+    ? {
+        start: state.view.start <= from.timeline.bounds.start ? to.timeline.bounds.start : state.view.start,
+        end: to.timeline.bounds.end,
+      }
+    : state.view;
+  const isSame = from.timeline.parts.length === to.timeline.parts.length;
+  const hazard = from.hazards[state.hazard];
+  const carried: State = {
+    ...state,
+    view: clampView(view, to.timeline.bounds),
+    selection: state.selection && sameIn(from, to, state.selection),
+    hazard: hazard ? to.hazards.findIndex((other) => other.code === hazard.code && other.start === hazard.start) : -1,
+    match: -1,
+    marked: new Set(),
+    users: new Set(),
+    closed: isSame ? state.closed : new Set([...state.closed, ...initialState(to).closed]),
+  };
+  return state.search ? searchFor(carried, to, state.search.term) : carried;
+}
+
+/** The slice or block with the same start, place and name; rows move as more of a run is recorded. */
+function sameIn(from: Run, to: Run, target: Target): Target | undefined {
+  const { index } = target;
+  const a = from.trace;
+  const b = to.trace;
+  const find = (length: number, matches: (i: number) => boolean): Target | undefined => {
+    for (let i = 0; i < length; i++) if (matches(i)) return { kind: target.kind, index: i };
+    return undefined;
+  };
+  const named = (x: Int32Array, y: Int32Array, i: number): boolean => a.strings[x[index]!] === b.strings[y[i]!];
+  switch (target.kind) {
+    case 'device':
+      return find(
+        b.deviceSlices.length,
+        (i) =>
+          b.deviceSlices.start[i] === a.deviceSlices.start[index] &&
+          b.deviceSlices.stream[i] === a.deviceSlices.stream[index] &&
+          named(a.deviceSlices.name, b.deviceSlices.name, i),
+      );
+    case 'host':
+      return find(
+        b.hostSlices.length,
+        (i) =>
+          b.hostSlices.start[i] === a.hostSlices.start[index] &&
+          b.hostSlices.thread[i] === a.hostSlices.thread[index] &&
+          named(a.hostSlices.name, b.hostSlices.name, i),
+      );
+    case 'block':
+      return find(
+        b.blocks.length,
+        (i) => b.blocks.allocated[i] === a.blocks.allocated[index] && b.blocks.address[i] === a.blocks.address[index],
+      );
+    default:
+      return undefined;
+  }
 }
 
 /** Device slices that a source line launched. */
