@@ -113,7 +113,7 @@ def watch(way):
     path = os.path.join(tempfile.mkdtemp(), "bench.raceline")
     sources = Sources(way)
     start = time.time_ns()
-    file = TraceFile(path, {"raceline": 1, "producer": "bench", "mode": "cuda", "unix": str(start), "level": way})
+    file = TraceFile(path, {"raceline": 1, "producer": "bench", "mode": "cuda", "unix": str(start), "level": way}, start)
     session = Session(file, Sites(file, os.path.dirname(torch.__file__)), start, way, sources)
     session.start()
 
@@ -121,7 +121,7 @@ def watch(way):
         before = time.perf_counter()
         session.finish()
         file.close(session.end_time(), "ok")
-        return {"finish_s": round(time.perf_counter() - before, 1), "mb": round(os.path.getsize(path) / 1e6, 1), "operators": file.counts.get("op", 0), "kernels": session.kernels, "limits": file.limits}
+        return {"finish_s": round(time.perf_counter() - before, 1), "mb": round(os.path.getsize(path) / 1e6, 1), "operators": file.counts.get("op", 0), "kernels": file.counts.get("gpu", 0), "limits": file.limits}
 
     return end
 

@@ -73,7 +73,7 @@ def _run(options):
     if relative:
         del header["cwd"]
         header["argv"][0] = os.path.relpath(os.path.abspath(options.program), relative).replace(os.sep, "/") if not options.module else options.program
-    file = TraceFile(output, header)
+    file = TraceFile(output, header, start if device == "cuda" else 0)
     sites = Sites(file, os.path.dirname(os.path.abspath(torch.__file__)), relative)
     session = Session(file, sites, start, options.level, *sources)
     outcome = {"status": "ok", "message": None}
@@ -84,7 +84,7 @@ def _run(options):
         except Exception as error:  # the program's own result must not depend on the recorder
             file.limit(f"The recording could not be completed: {type(error).__name__}: {error}.")
         file.close(session.end_time(), outcome["status"], outcome["message"])
-        _summary(file, session)
+        _summary(file)
 
     plain_exit = os._exit
 
@@ -165,11 +165,11 @@ def _check_output(path):
         raise CannotStart(f"The trace {path} cannot be written ({error.strerror}). Name a writable place with -o FILE.") from None
 
 
-def _summary(file, session):
+def _summary(file):
     counts = file.counts
     parts = [f"{counts.get(kind, 0)} {word}" for kind, word in (("op", "operators"), ("wait", "waits"), ("record", "records"), ("alloc", "allocations")) if counts.get(kind)]
-    if session.kernels:
-        parts.insert(1 if parts and counts.get("op") else 0, f"{session.kernels} kernels and copies")
+    if counts.get("gpu"):
+        parts.insert(1 if counts.get("op") else 0, f"{counts['gpu']} kernels and copies")
     line = f"raceline: wrote {file.path}: {', '.join(parts) or 'nothing ran on a device'}."
     if file.failure:
         line += f" Writing stopped early: {file.failure}."

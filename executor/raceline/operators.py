@@ -26,7 +26,7 @@ OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bern
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call")
+    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast")
 
     def __init__(self, func):
         schema = func._schema
@@ -60,8 +60,9 @@ class Plan:
             self.kind = "view"
         else:
             self.kind = "op"
-        # Filled by the recorder: the string id of the name; how often to look for scratch memory of its own.
+        # Filled by the recorder: the string id of the name; the tensors with their modes as rows have them; how often to look for scratch memory of its own.
         self.label = None
+        self.fast = ()
         self.scratch = 0
         self.quiet = self.kind in ("view", "metadata", "record_stream")
         # "result": it makes pinned memory; "asked": it does when its argument says so.

@@ -23,6 +23,8 @@ class Recording:
         self._graphs = itertools.count()
         self._thread_ids = itertools.count()
         self.main_thread = threading.get_ident()
+        # Asked for the profiler's number of each new stream: (device, handle, id) → number or None.
+        self.number_of = None
         # The site to fall back on when no frame of the program is on the stack: autograd's own threads during a backward.
         self.fallback_site = None
 
@@ -45,6 +47,9 @@ class Recording:
             extra = ""
             if name is not None:
                 extra = f',"name":{self.file.string(name)}'
+            number = None if self.number_of is None else self.number_of(device, handle, got)
+            if number is not None:
+                extra += f',"num":{number}'
             default = "true" if handle == 0 else "false"
             self.file.append(f'{{"k":"stream","id":{got},"device":{device},"handle":"{hex(handle)}","default":{default}{extra}}}')
             self._streams[(device, handle)] = got
@@ -59,25 +64,6 @@ class Recording:
         got = self._streams.get(key)
         if got is not None:
             self.file.append(f'{{"k":"stream","id":{got},"name":{self.file.string(name)}}}')
-
-    def stream_by_number(self, device, number):
-        """A stream that only the profiler knows (inside a graph, of a library): declared without a handle."""
-        with self.file.lock:
-            ident = len(self._streams)
-            self.file.append(f'{{"k":"stream","id":{ident},"device":{device},"num":{number}}}')
-            self._streams[(device, f"number {number}")] = ident
-            return ident
-
-    def number_stream(self, stream, number):
-        """The profiler's number of a stream, once it is known."""
-        key = next((key for key, ident in self._streams.items() if ident == stream), None)
-        name = self._stream_names.get(key, "default" if key and key[1] == 0 else None)
-        extra = "" if name is None else f',"name":{self.file.string(name)}'
-        self.file.append(f'{{"k":"stream","id":{stream},"num":{number}{extra}}}')
-
-    @property
-    def stream_keys(self):
-        return dict(self._streams)
 
     def thread(self):
         """The id of the calling host thread. The autograd engine's threads count as the thread that called backward."""
@@ -125,22 +111,20 @@ class Recording:
 
     # Steps
 
-    def step(self, kind, body="", site=-1, time=None):
+    def step(self, kind, body="", site=-1, time=None, following=None):
         """Write one step; `body` holds its own keys, each with a leading comma. `site` -1: look it up here."""
         if site == -1:
             site = self.sites.at(sys._getframe())[0]
         if time is None:
             time = self.clock()
-        return self.file.step(kind, f',"t":{time}{body}{self.where(site)}')
+        self.file.step(kind, f',"t":{time}{body}{self.where(site)}', following)
 
     def thread_key(self):
-        """The thread key of a step of the calling thread, as text; None: it has to be asked for each time."""
-        thread = self._threads.get(threading.get_ident())
-        if thread is None:
-            if self._lent is not None and threading.get_ident() not in threading._active:
-                return None
-            thread = self.thread()
-        return f',"th":{thread}' if thread else ""
+        """The id of the calling thread, where it stays the same; None: it has to be asked for each time."""
+        ident = threading.get_ident()
+        if ident not in self._threads and self._lent is not None and ident not in threading._active:
+            return None
+        return self.thread()
 
     def where(self, site):
         """The thread and site keys of a step."""
@@ -159,4 +143,4 @@ class Recording:
             body += ',"mem":"pinned"'
         if name is not None:
             body += f',"name":{self.file.string(name)}'
-        return self.step("alloc", body, self.sites.here() if site == -1 else site, time)
+        self.step("alloc", body, self.sites.here() if site == -1 else site, time)

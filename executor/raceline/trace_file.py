@@ -1,36 +1,44 @@
-"""The trace file: lines in, bytes out, so that a run that dies leaves a readable file.
+"""The recorder's end of the trace file: rows in, handed over so that a run that dies leaves a readable file.
 
-Owns the buffer, the interned strings and the step numbers. Knows nothing of streams, tensors or torch.
+Owns the buffer and the interned strings. Knows nothing of streams, tensors or torch, nor how rows are worded (rows).
 
-A line is appended already serialized. A background thread hands the buffer to the operating system every half second,
-and the writer itself does when the buffer is long: after a crash of the process at most that much is missing.
+A row is appended raw, in one `extend`, which no other thread can come between. A background thread hands the buffer to the
+writer's process ten times a second: after a crash of this one at most that much is missing, and wording costs it nothing. Where
+no process can be started the lines are written here.
 """
-import gzip
-import itertools
 import json
+import marshal
 import os
+import struct
+import subprocess
+import sys
 import threading
 
-FLUSH_SECONDS = 0.5
-FLUSH_LINES = 2000
+from raceline import rows as kinds
+from raceline.sink import Sink
+
+FLUSH_SECONDS = 0.1
 
 
 class TraceFile:
-    def __init__(self, path, header):
+    def __init__(self, path, header, start=0, apart=True):
+        """`start`: what the raw rows' times count from. `apart`: in a process of its own."""
         self.path = path
-        self._raw = open(path, "wb")
-        self._out = gzip.GzipFile(fileobj=self._raw, mode="wb", mtime=0) if path.endswith(".gz") else self._raw
         self._pid = os.getpid()
-        self._lines = []
         self._strings = {}
         self._limits = set()
         self.closed = False
-        # Re-entrant: a garbage collection inside a line can free a tensor, which writes a line of its own.
+        self.failure = None
+        self.counts = {}
+        # Called before rows are handed over: sources that have rows of their own (device activities).
+        self.sources = []
+        # The one list of rows; sources keep its `extend`.
+        self.rows = []
+        # For what must be looked up and declared in one go. Re-entrant: a garbage collection inside can free a tensor.
         self.lock = threading.RLock()
         self._write_lock = threading.Lock()
-        self._numbers = itertools.count()
         self._wake = threading.Event()
-        self.counts = {"op": 0, "alloc": 0}
+        self._out = _open(path, start, apart)
         self.append(json.dumps(header, separators=(",", ":"), ensure_ascii=False))
         self.flush()
         self._flusher = threading.Thread(target=self._flush_regularly, name="raceline flush", daemon=True)
@@ -40,20 +48,13 @@ class TraceFile:
             os.register_at_fork(after_in_child=self._forked)
 
     def append(self, line):
-        if self.closed:
-            return
-        lines = self._lines
-        lines.append(line)
-        if len(lines) >= FLUSH_LINES:
-            self.flush()
+        if not self.closed:
+            self.rows.append(line)
 
-    def step(self, kind, body):
-        """Append a step and return its number; `body` starts with a comma."""
-        with self.lock:
-            n = next(self._numbers)
-            self.append(f'{{"k":"{kind}","n":{n}{body}}}')
-            self.counts[kind] = self.counts.get(kind, 0) + 1
-        return n
+    def step(self, kind, body, following=None):
+        """Append a step; `body` starts with a comma. `following`: a line after it, in which \\0 stands for the step's number."""
+        if not self.closed:
+            self.rows.extend((kinds.STEP, kind, body, following))
 
     def string(self, text):
         """The id of a string; declared on first use."""
@@ -81,35 +82,37 @@ class TraceFile:
         if self.closed or os.getpid() != self._pid:
             return
         with self._write_lock:
-            lines = self._lines
-            count = len(lines)
-            if not count:
-                return
-            chunk = lines[:count]
-            del lines[:count]
-            try:
-                self._out.write(("\n".join(chunk) + "\n").encode("utf-8", "surrogatepass"))
-                self._out.flush()
-            except OSError as error:  # a full disk must not stop the program that is watched
-                self.closed = True
-                self.failure = error
+            for source in self.sources:
+                source()
+            self._hand_over()
 
-    failure = None
+    def _hand_over(self):
+        pending = self.rows
+        count = len(pending)
+        if not count:
+            return
+        # Two steps, each whole under the interpreter's lock: rows that come in between stand behind.
+        chunk = pending[:count]
+        del pending[:count]
+        try:
+            self._out.write(chunk)
+        except OSError as error:  # a full disk must not stop the program that is watched
+            self.closed = True
+            self.failure = self._out.failure() or error
 
     def close(self, time, status, message=None):
-        """Write the end line and close. Later lines are dropped: the program is over."""
+        """Write the end line and close. Later rows are dropped: the program is over."""
         if self.closed or os.getpid() != self._pid:
             return
-        text = "" if message is None else ',"message":' + json.dumps(message)
-        self.append('{"k":"end","t":%d,"status":"%s"%s}' % (time, status, text))
         self.flush()
+        text = "" if message is None else ',"message":' + json.dumps(message)
+        self.rows.extend((kinds.END, '{"k":"end","t":%d,"status":"%s"%s}' % (time, status, text)))
         self._wake.set()
         with self._write_lock:
+            self._hand_over()
             self.closed = True
             try:
-                if self._out is not self._raw:
-                    self._out.close()
-                self._raw.close()
+                self.counts = self._out.close()
             except OSError as error:
                 self.failure = error
 
@@ -118,8 +121,82 @@ class TraceFile:
             self.flush()
 
     def _forked(self):
-        """A forked child shares the file descriptor: it must not write what the parent already has in its buffer."""
+        """A forked child shares the pipe: it must not write what the parent already has in its buffer, nor keep it open."""
         self.closed = True
-        self._lines = []
+        self.rows.clear()
+        self.sources.clear()
         self._write_lock = threading.Lock()
         self.lock = threading.RLock()
+        self._out.forsake()
+
+
+def _open(path, start, apart):
+    if apart and sys.executable:
+        try:
+            return Apart(path, start)
+        except OSError:  # no process is to be had (limits, sandboxes)
+            pass
+    return Here(path, start)
+
+
+class Here:
+    """Words and writes the rows in this process."""
+
+    def __init__(self, path, start):
+        self._sink = Sink(path, start)
+        self.write, self.close = self._sink.write, self._sink.close
+
+    def failure(self):
+        return None
+
+    def forsake(self):
+        pass
+
+
+class Apart:
+    """Hands the rows to the writer's process."""
+
+    def __init__(self, path, start):
+        script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "writer.py")
+        # Its own session: neither Ctrl-C nor the end of this process's group takes it along.
+        self._process = subprocess.Popen(
+            [sys.executable, "-S", "-E", "-s", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True, close_fds=True
+        )
+        self._report = None
+        self._send([os.path.abspath(path), start])
+
+    def write(self, chunk):
+        self._send(chunk)
+
+    def _send(self, chunk):
+        content = marshal.dumps(chunk, 2)
+        left = memoryview(struct.pack("<Q", len(content)) + content)
+        while left:
+            left = left[self._process.stdin.write(left) :]
+
+    def close(self):
+        self._process.stdin.close()
+        failure = self.failure()
+        if failure:
+            raise OSError(0, failure)
+        return self._report.get("counts", {})
+
+    def failure(self):
+        """Why the writer ended early, or None."""
+        if self._report is None:
+            text = self._process.stdout.read()
+            self._process.wait()
+            try:
+                self._report = json.loads(text)
+            except ValueError:
+                self._report = {"failure": "the process that writes the trace ended"}
+        return self._report.get("failure")
+
+    def forsake(self):
+        """In a forked child: let go of the pipe, and never wait for a process that is not this one's."""
+        try:
+            self._process.stdin.close()
+            self._process.stdout.close()
+        except OSError:
+            pass
+        self._process.returncode = 0

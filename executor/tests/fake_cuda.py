@@ -16,6 +16,9 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 
+APART = False
+
+
 class Allocator(TorchDispatchMode):
     @classmethod
     def _should_skip_dynamo(cls):
@@ -68,9 +71,10 @@ def recording(path):
         from raceline.cuda.session import Session
         from raceline.cuda.watch import Watch
 
-        file = TraceFile(path, {"raceline": 1, "producer": "test", "mode": "cuda", "unix": "0", "level": "full"})
+        start = time.time_ns()
+        file = TraceFile(path, {"raceline": 1, "producer": "test", "mode": "cuda", "unix": "0", "level": "full"}, start, apart=APART)
         sites = Sites(file, os.path.dirname(torch.__file__))
-        session = Session(file, sites, time.time_ns(), "full", types.SimpleNamespace(profile=None))
+        session = Session(file, sites, start, "full", types.SimpleNamespace(profile=None))
         session.recording.thread()
         session.recording.stream(0, 0)
         with Allocator(session.callbacks), Watch(session):

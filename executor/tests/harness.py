@@ -6,6 +6,7 @@ import os
 import subprocess
 import sys
 import tempfile
+import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 EXECUTOR = os.path.dirname(HERE)
@@ -61,6 +62,15 @@ def run(arguments, python=None, path=(), cwd=None, timeout=300):
     """`python -m raceline ARGUMENTS`; returns the finished process."""
     environment = dict(os.environ, PYTHONPATH=os.pathsep.join([*path, EXECUTOR]), CUDA_VISIBLE_DEVICES="")
     return subprocess.run([python or TORCH_PYTHON, "-m", "raceline", *arguments], capture_output=True, text=True, env=environment, cwd=cwd, timeout=timeout)
+
+
+def settled(path):
+    """The trace of a program that was killed, once its writer has put down what it was handed."""
+    size = -1
+    while size != os.path.getsize(path):
+        size = os.path.getsize(path)
+        time.sleep(0.3)
+    return Trace(path)
 
 
 class Trace:

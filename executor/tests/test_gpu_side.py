@@ -1,8 +1,10 @@
 """The recorder's GPU side on a CPU that plays the GPU (fake_cuda), and the join with a profiler's trace."""
 import os
+import struct
 import subprocess
 import sys
 import tempfile
+import threading
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -95,14 +97,17 @@ class Lines(unittest.TestCase):
             watch = torch.utils._python_dispatch._get_current_dispatch_mode()
             x = torch.zeros(4)
             session.callbacks.record(0xE0, 0)
-            pending = [("alloc", 0x100, 64), ("record", ',"e":0,"st":0', 1), ("wait", ',"e":0,"st":0', 2), ("free", 0x100, None, 3),
-                       ("record", ',"e":0,"st":0', 4), ("sync", ',"on":"stream","st":0', 5), ("free", x.data_ptr(), session.blocks.live[x.data_ptr()], 6)]
-            stream, after, born = watch._settle(pending, {}, 0, session.start_ns)
-            self.assertEqual([kind for kind, *_ in after], ["record", "sync", "free"])
+            pending = [("alloc", 0x100, 64), (RECORD, 0, 0, True, 1), (WAIT, 0, 0, True, 2), ("free", 0x100, None, 3),
+                       (RECORD, 0, 0, True, 4), ("sync", ',"on":"stream","st":0', 5), ("free", x.data_ptr(), session.blocks.live[x.data_ptr()], 6)]
+            stream, after, born = watch._settle(pending, {}, 0, session.start_ns, session.local.thread)
+            self.assertEqual([kind for kind, *_ in after], [RECORD, "sync", "free"])
             self.assertEqual(born, {})
+            watch._after(after[:2], None, session.local.thread)
+
+        from raceline.rows import RECORD, WAIT
 
         trace = self.record(body)
-        self.assertEqual([r["k"] for r in trace.rows if "n" in r][3:7], ["alloc", "record", "wait", "free"])
+        self.assertEqual([r["k"] for r in trace.rows if "n" in r][3:9], ["alloc", "record", "wait", "free", "record", "sync"])
 
     def test_gradients_that_cross_streams_are_kept(self):
         def body(session, state):
@@ -142,11 +147,14 @@ class Lines(unittest.TestCase):
 @unittest.skipUnless(torch, NEEDS_TORCH)
 class Join(unittest.TestCase):
     def spans(self, by_thread):
-        import array
+        from raceline.device_lines import Spans
 
-        from raceline.cuda.device_times import Spans
-
-        return Spans({tid: array.array("q", [v for span in spans for v in span]) for tid, spans in by_thread.items()})
+        spans = Spans()
+        for slot, (thread, rows) in enumerate(by_thread.items()):
+            spans.name(slot, thread)
+            for row in rows:
+                spans.add(slot, *row)
+        return spans
 
     def test_the_call_that_holds_the_moment(self):
         spans = self.spans({1: [(1_000_000, 1_010_000, 5, 0), (1_050_000, 1_060_000, 6, 2)]})
@@ -154,27 +162,37 @@ class Join(unittest.TestCase):
         self.assertEqual(spans.find(1, 1_060_000), (6, 2))
         self.assertEqual(spans.find(1, 1_049_000), (6, 2))  # within the clocks' slack
         self.assertIsNone(spans.find(1, 1_030_000))
+        self.assertTrue(spans.passed(1, 1_050_000))
+        self.assertFalse(spans.passed(1, 1_060_000), "the step after it may hold it")
 
     def test_threads_are_told_apart(self):
         spans = self.spans({1: [(0, 100_000, 5, 0)], 2: [(0, 100_000, 6, 1)]})
         self.assertEqual((spans.find(1, 50_000), spans.find(2, 50_000)), ((5, 0), (6, 1)))
-        self.assertEqual(spans.find(-2, 50_000), (6, 1))
         self.assertIsNone(spans.find(77, 50_000), "an unknown thread and two candidates")
 
-    def test_stream_numbers_are_learnt(self):
+    def steps(self, session, state):
+        """Two operators on two streams, as (thread, a moment inside each)."""
+        x = torch.zeros(4)
+        state.stream = 0x10
+        x.add_(1)
+        from raceline.rows import OP
+
+        rows = session.recording.file.rows
+        starts = [rows[at + 1] for at, kind in enumerate(rows) if kind == OP and rows[at + 1 :] and isinstance(rows[at + 1], int) and rows[at + 1] > 1 << 50]
+        return threading.get_ident() & 0xFFFFFFFF, [start + 1_000 for start in starts[-2:]]
+
+    def test_a_profile(self):
+        """What there is where CUPTI cannot be had."""
         import fake_cuda
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.raceline")
-            with fake_cuda.recording(path) as (session, state):
-                x = torch.zeros(4)
-                state.stream = 0x10
-                x.add_(1)
-                starts = next(iter(session.spans.values()))
+            with fake_cuda.recording(path) as (session, state), session.recording.file._write_lock:
+                thread, moments = self.steps(session, state)
                 events = []
-                for index, number in enumerate((7, 13)):
-                    at = (starts[4 * index] + 1_000) / 1000
-                    events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "tid": next(iter(session.spans)), "ts": at, "dur": 1, "args": {"correlation": index}})
+                for index, (number, moment) in enumerate(zip((7, 13), moments)):
+                    at = moment / 1000
+                    events.append({"ph": "X", "cat": "cuda_runtime", "name": "cudaLaunchKernel", "tid": thread, "ts": at, "dur": 1, "args": {"correlation": index}})
                     events.append({"ph": "X", "cat": "kernel", "name": f"k{index}", "ts": at + 5, "dur": 2.5, "args": {"correlation": index, "device": 0, "stream": number}})
                 events.append({"ph": "X", "cat": "gpu_memcpy", "name": "Memcpy HtoD", "ts": at + 9, "dur": 1, "args": {"correlation": 9, "device": 0, "stream": 99, "bytes": 16}})
                 session.times.write({"traceEvents": events})
@@ -185,13 +203,44 @@ class Join(unittest.TestCase):
         self.assertEqual([r["kind"] for r in trace.of("gpu")], ["kernel", "kernel", "copy"])
         self.assertIn("1 kernels or copies", trace.limits[0])
 
+    def test_activity_buffers(self):
+        """CUPTI's own records: a call and its kernel, a copy of a graph's node, one that nobody started."""
+        import fake_cuda
+
+        from raceline.rows import BUFFER, NAME, NUMBER
+
+        def kernel(start, stream, correlation, name, node=0):
+            return struct.pack("<I12xQQ8xIII40xI8xQ32xQ8x", 10, start, start + 2_500, 0, 1, stream, correlation, name, node)
+
+        def copy(start, stream, correlation):
+            return struct.pack("<IB3xQQQIIII40x", 1, 1, 64, start, start + 900, 0, 1, stream, correlation)
+
+        def call(start, thread, correlation):
+            return struct.pack("<IIQQIIII", 5, 211, start, start + 1, 1, thread, correlation, 0)
+
+        with tempfile.TemporaryDirectory() as folder:
+            path = os.path.join(folder, "t.raceline")
+            with fake_cuda.recording(path) as (session, state), session.recording.file._write_lock:
+                thread, (first, second) = self.steps(session, state)
+                content = call(first, thread, 3) + kernel(first + 5_000, 7, 3, 0xABC) + copy(second + 5_000, 13, 4) + call(second, thread, 4) + kernel(second + 9_000, 40, 9, 0xABC, 77)
+                rows = session.recording.file.rows
+                rows.extend((NUMBER, 0, 13, session.stream_of(0x10), NAME, 0xABC, session.recording.file.string("fill")))
+                rows.extend((BUFFER, content, 0, {10: 20, 1: 11, 5: 5}))
+            trace = Trace(path)
+        trace.check(self)
+        zeros, add = trace.of("op")
+        self.assertEqual([(r.get("op"), trace.name(r), r["kind"], r["d"], r.get("bytes"), r.get("node")) for r in trace.of("gpu")], [
+            (zeros["n"], "fill", "kernel", 2500, None, None), (add["n"], "Memcpy HtoD", "copy", 900, 64, None), (None, "fill", "kernel", 2500, None, 77)])
+        self.assertEqual([r["st"] for r in trace.of("gpu")[:2]], [zeros["st"], add["st"]])
+        self.assertEqual(trace.streams[trace.of("gpu")[2]["st"]]["num"], 40)
+
     def test_reusable(self):
         import fake_cuda
 
         with tempfile.TemporaryDirectory() as folder:
             path = os.path.join(folder, "t.raceline")
             with fake_cuda.recording(path) as (session, state):
-                session.blocks.order.extend([(0x1000, 0), (0x1000, 1)])
+                session.blocks.order.extend([0x1000, 0, 0x1000, 1])
                 entries = [
                     {"action": "alloc", "addr": 0x1000}, {"action": "free_requested", "addr": 0x1000}, {"action": "free_completed", "addr": 0x1000, "time_us": 1},
                     {"action": "alloc", "addr": 0x1000}, {"action": "free_requested", "addr": 0x1000}, {"action": "alloc", "addr": 0x2000},

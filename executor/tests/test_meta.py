@@ -12,7 +12,7 @@ import unittest
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
-from harness import EXECUTOR, NEEDS_TORCH, PROGRAMS, TORCH_PYTHON, Trace, run, run_warm
+from harness import EXECUTOR, NEEDS_TORCH, PROGRAMS, TORCH_PYTHON, Trace, settled, run, run_warm
 
 
 @unittest.skipUnless(TORCH_PYTHON, NEEDS_TORCH)
@@ -77,7 +77,7 @@ class Running(Meta):
                 break
         process.send_signal(signal.SIGKILL)
         process.wait()
-        trace = Trace(self.output)
+        trace = settled(self.output)
         trace.check(self)
         self.assertIsNone(trace.end)
         self.assertGreater(len(trace.of("op")), 5)

@@ -8,6 +8,8 @@ import time
 
 import torch
 
+from raceline.device_lines import ELSEWHERE
+
 now = time.time_ns
 
 
@@ -38,21 +40,19 @@ class Calls:
         return known
 
     def _events(self):
-        session, recording, local, sites = self._session, self._recording, self._local, self._sites
-        events = session.callbacks.events
-        full = session.level == "full"
+        recording, local, sites = self._recording, self._local, self._sites
+        events = self._session.callbacks.events
         Event = torch.cuda.Event
         plain_record, plain_wait, plain_query = Event.record, Event.wait, Event.query
-
-        def site_of(thread):
-            return sites.here() if thread.site is None else thread.site
+        self._plain = Event, plain_record, plain_wait
+        at, getframe = sites.at, sys._getframe
 
         def record(event, stream=None):
             thread = local.thread
             thread.naming = event.__dict__.get("_raceline_event")
             outer = thread.site
             if outer is None:
-                thread.site = sites.at(sys._getframe(1))[0]
+                thread.site = at(getframe(1))[0]
             thread.intent += 1
             try:
                 plain_record(event, stream)
@@ -60,16 +60,13 @@ class Calls:
                 thread.intent -= 1
                 thread.naming = None
                 thread.site = outer
-            if not full:
-                stream = torch.cuda.current_stream() if stream is None else stream
-                recording.step("record", f',"e":{self._event_id(event)},"st":{self._body(stream)}', site_of(thread))
 
         def wait(event, stream=None):
-            if full and event.cuda_event:
-                thread = local.thread
+            thread = local.thread
+            if event.cuda_event:
                 outer = thread.site
                 if outer is None:
-                    thread.site = sites.at(sys._getframe(1))[0]
+                    thread.site = at(getframe(1))[0]
                 thread.intent += 1
                 try:
                     plain_wait(event, stream)
@@ -77,9 +74,10 @@ class Calls:
                     thread.intent -= 1
                     thread.site = outer
                 return
+            # Never recorded: no callback tells of it.
             plain_wait(event, stream)
             stream = torch.cuda.current_stream() if stream is None else stream
-            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._body(stream)}', site_of(local.thread))
+            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._body(stream)}', sites.here() if thread.site is None else thread.site)
 
         def query(event):
             done = plain_query(event)
@@ -88,9 +86,9 @@ class Calls:
             return done
 
         Event.record, Event.wait, Event.query = record, wait, query
-        Event.synchronize = self._waiting(Event.synchronize, lambda event: f',"on":"event","e":{self._event_id(event)}' if event.cuda_event else None)
+        Event.synchronize = self._waiting(Event.synchronize)
 
-    def _waiting(self, plain, body_of):
+    def _waiting(self, plain):
         """A host wait with how long it took; the callback inside it says only that it was called."""
         session, recording, local, sites = self._session, self._recording, self._local, self._sites
 
@@ -104,12 +102,9 @@ class Calls:
                 return plain(*args, **kwargs)
             finally:
                 bodies, thread.sync = thread.sync, None
-                if session.level != "full":
-                    bodies = [body_of(*args, **kwargs)]
                 implicit = "" if sites.calls_directly() else ',"implicit":true'
                 for body in bodies:
-                    if body is not None:
-                        recording.step("sync", f'{body},"d":{now() - start}{implicit}', time=start - session.start_ns)
+                    recording.step("sync", f'{body},"d":{now() - start}{implicit}', time=start - session.start_ns)
 
         return call
 
@@ -117,6 +112,7 @@ class Calls:
         session, recording, local, sites = self._session, self._recording, self._local, self._sites
         Stream = torch.cuda.Stream
         plain_new, plain_query, plain_wait_stream = Stream.__new__, Stream.query, Stream.wait_stream
+        Event, plain_record, plain_wait = self._plain
 
         def new(cls, device=None, priority=0, **kwargs):
             stream = plain_new(cls, device, priority, **kwargs)
@@ -137,19 +133,20 @@ class Calls:
                 thread.site = sites.at(sys._getframe(1))[0]
             thread.intent += 1
             try:
-                plain_wait_stream(stream, other)
+                if type(stream) is Stream and isinstance(other, Stream):
+                    # What PyTorch's own does, without the patched calls in between.
+                    event = Event()
+                    plain_record(event, other)
+                    plain_wait(event, stream)
+                else:
+                    plain_wait_stream(stream, other)
             finally:
                 thread.intent -= 1
                 thread.site = outer
 
         Stream.__new__, Stream.query, Stream.wait_stream = new, query, wait_stream
-        Stream.synchronize = self._waiting(Stream.synchronize, lambda stream: f',"on":"stream","st":{self._body(stream)}')
-
-        def device(index=None):
-            index = torch.cuda._utils._get_device_index(index, optional=True)
-            return f',"on":"device","device":{index}'
-
-        torch.cuda.synchronize = self._waiting(torch.cuda.synchronize, device)
+        Stream.synchronize = self._waiting(Stream.synchronize)
+        torch.cuda.synchronize = self._waiting(torch.cuda.synchronize)
 
     def _graphs(self):
         session, recording = self._session, self._recording
@@ -175,8 +172,8 @@ class Calls:
             start = now()
             replay(graph, *args, **kwargs)
             after = now()
-            n = recording.step("replay", f',"d":{after - start},"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}', time=start - session.start_ns)
-            session.launched(start, after, n, -1)  # its kernels run on streams of the graph's own
+            # Its kernels run on streams of the graph's own.
+            session.launched("replay", start, after, f',"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}', ELSEWHERE)
 
         Graph.capture_begin, Graph.capture_end, Graph.replay = capture_begin, capture_end, replayed
 
@@ -215,8 +212,7 @@ class Calls:
                 sleep(cycles)
                 after = now()
                 stream = self._body(torch.cuda.current_stream())
-                n = recording.step("op", f',"d":{after - start},"st":{stream},"name":{label},"acc":[]', time=start - session.start_ns)
-                session.launched(start, after, n, stream)
+                session.launched("op", start, after, f',"st":{stream},"name":{label},"acc":[]', stream)
 
             torch.cuda._sleep = spin
         if hasattr(torch, "compile"):

@@ -32,8 +32,9 @@ class History:
         """Match allocations with ours by order and address; write where the allocator took its time to take a block back."""
         session = self._session
         waiting = collections.defaultdict(collections.deque)
-        for address, block in session.blocks.order:
-            waiting[address].append(block)
+        order = session.blocks.order
+        for index in range(0, len(order), 2):
+            waiting[order[index]].append(order[index + 1])
         current, requested = {}, {}
         for index, entry in enumerate(entries):
             address, action = entry["addr"], entry["action"]

@@ -3,8 +3,8 @@
 Owns what they share: which stream a handle is, which block an address is, whether a backward pass is running. What is
 written when is decided in the sources.
 """
-import array
 import contextlib
+import itertools
 import os
 import threading
 import time
@@ -20,6 +20,7 @@ from raceline.cuda.history import History
 from raceline.cuda.watch import Watch
 from raceline.host_threads import HostThreads
 from raceline.recording import Recording
+from raceline.rows import LAUNCH, SLOT
 
 # Settings that PyTorch or CUDA read when they start, which is before the program does.
 EARLY_SETTINGS = ("CUDA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING")
@@ -32,13 +33,13 @@ class Sources:
     def __init__(self, level):
         torch.cuda.init()
         history.start(sites=level != "full")
-        self.profile = device_times.start()
+        self.profile = device_times.start(joined=level == "full")
 
 
 class Thread:
     """What one host thread is in the middle of."""
 
-    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "spans", "key", "site")
+    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site")
 
     def __init__(self):
         self.pending = None  # entries of callbacks inside an operator, or None outside
@@ -47,8 +48,8 @@ class Thread:
         self.naming = None  # the id that an event has before its first record
         self.measure = False  # whether the scratch memory of the operator is measured
         self.base = 0
-        self.spans = None
-        self.key = None  # the thread key of its steps, once it is known
+        self.slot = None  # its number for the join with device activities
+        self.id = None  # its id in the trace, where that stays the same
         self.site = None  # the site of the patched call that is active
 
 
@@ -67,7 +68,10 @@ class Session:
         self.blocks = Blocks(self.recording)
         self.backward = 0
         self.quiet = False
-        self.spans = {}
+        self.put = file.rows.extend
+        # Stream handle → id, where the handle alone tells (0 is every device's default stream).
+        self.stream_ids = {}
+        self._slots = itertools.count()
         self._devices = {}
         self._snapshots = 0
         self._stack = contextlib.ExitStack()
@@ -76,21 +80,18 @@ class Session:
         self.history = History(self, level != "full")
         self._settings = {name: os.environ.get(name) for name in EARLY_SETTINGS}
 
-    @property
-    def kernels(self):
-        return self.times.count
-
     def start(self):
         recording = self.recording
         recording.thread()
+        recording.number_of = self.times.number
+        recording.file.sources.append(self.times.collect)
         recording.stream(torch.cuda.current_device(), 0)
         full = self.level == "full"
         if not full:
-            recording.file.limit("Accesses to memory and waits inside PyTorch are not recorded at this level: races cannot be told.")
+            recording.file.limit("Accesses to memory are not recorded at this level: races cannot be told.")
         self.times.watch_profilers()
         Calls(self).install()
-        if full:
-            self.callbacks.install(memory=True)
+        self.callbacks.install(memory=full)
         HostThreads(recording, self._modes).install()
         self._stack.enter_context(self._modes())
 
@@ -100,6 +101,8 @@ class Session:
     def finish(self):
         """Stop the sources and write what only is known at the end. The program's failure may have taken the GPU with it."""
         self.quiet = True
+        if self.times.collect in self.recording.file.sources:
+            self.recording.file.sources.remove(self.times.collect)
         limit = self.recording.file.limit
         for step, what in ((self._stack.close, "the dispatch mode"), (self.times.finish, "kernel times"), (self.history.finish, "the allocator's history")):
             try:
@@ -122,7 +125,10 @@ class Session:
                 device = torch._C._cuda_getDevice()
         elif handle:
             self._devices[handle] = device
-        return self.recording.stream(device, handle)
+        stream = self.recording.stream(device, handle)
+        if handle:
+            self.stream_ids[handle] = stream
+        return stream
 
     def know_stream(self, handle, device, name):
         if handle:
@@ -135,15 +141,16 @@ class Session:
         handle = getattr(stream, "cuda_stream", None)
         if handle is None:
             handle = torch.cuda.Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type).cuda_stream
-        self.recording.step("recordStream", f',"b":{block.id},"st":{self.stream_of(handle, stream.device_index)}')
+        self.recording.step("recordStream", f',"b":{block},"st":{self.stream_of(handle, stream.device_index)}')
 
     def keep_gradient(self, block, device):
         """The engine keeps a gradient that another stream reads (record_stream in C++, which nobody is told of)."""
+        made, kept = self.blocks.gradients[block]
         stream = self.stream_of(torch._C._cuda_getCurrentRawStream(device), device)
-        if stream == block.stream or block.kept is not None and stream in block.kept:
+        if stream == made or kept is not None and stream in kept:
             return
-        block.kept = (block.kept or set()) | {stream}
-        self.recording.step("recordStream", f',"b":{block.id},"st":{stream},"implicit":true')
+        self.blocks.gradients[block][1] = (kept or set()) | {stream}
+        self.recording.step("recordStream", f',"b":{block},"st":{stream},"implicit":true')
 
     def measure_start(self, thread):
         thread.measure = True
@@ -165,23 +172,36 @@ class Session:
         site, name = self.recording.sites.look()
         self.blocks.add(address, size, stream, bool(self.backward), site, name, None)
 
-    # Time
+    # Threads
 
-    def launched(self, start, end, n, stream):
-        """Remember when a step that starts kernels was called, for the join with the profiler."""
-        thread = self.local.thread
-        spans = thread.spans
-        if spans is None:
-            spans = self.new_spans(thread)
-        spans.extend((start, end, n, stream))
+    def thread_of(self, thread):
+        """The id of the calling thread, whose state is given."""
+        if thread.id is None:
+            thread.id = self.recording.thread_key()
+            if thread.id is None:
+                return self.recording.thread()
+        return thread.id
 
-    def new_spans(self, thread):
-        spans = thread.spans = self.spans.setdefault(threading.get_native_id(), array.array("q"))
-        # The profiler names a thread that it has not seen run an operator by the low half of its handle, as a signed
-        # number without its sign.
-        low = threading.get_ident() & 0xFFFFFFFF
-        self.spans.setdefault(low if low < 1 << 31 else (1 << 32) - low, spans)
-        return spans
+    def slot_of(self, thread):
+        if thread.slot is None:
+            thread.slot = next(self._slots)
+            # A call's record names its thread by the low half of its handle; a profiler's trace takes that for a signed number,
+            # drops the sign, or gives the system's number.
+            low = threading.get_ident() & 0xFFFFFFFF
+            for name in {low, low if low < 1 << 31 else (1 << 32) - low, threading.get_native_id()}:
+                self.put((SLOT, thread.slot, name))
+        return thread.slot
+
+    def nowhere(self):
+        """The site of a row that is issued outside of the program's frames."""
+        site = self.recording.fallback_site
+        return -1 if site is None else site
+
+    def launched(self, kind, start, end, body, stream, site=-1):
+        """A step that starts kernels and is no operator."""
+        recording = self.recording
+        site = recording.sites.here() if site == -1 else site
+        self.put((LAUNCH, start, end, stream, self.slot_of(self.local.thread), kind, body + recording.where(site)))
 
 
 def _allocated():

@@ -1,7 +1,7 @@
 """The dispatch mode on the GPU: for every operator its stream and the bytes it reads and writes.
 
 This is the hot path of a recording: it runs for every operator of the program, so it works on addresses (one dictionary
-look-up a tensor) and writes its line with one format. Addresses are enough because a live block's base address is unique.
+look-up a tensor) and leaves numbers (rows). Addresses are enough because a live block's base address is unique.
 """
 import sys
 import time
@@ -10,10 +10,13 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from raceline.operators import Plan, extent
+from raceline.rows import ALLOC, BOTH, FREE, MODES, OP, READ, RECORD, WAIT, WRITE
 
 now = time.time_ns
+getframe = sys._getframe
 Tensor = torch.Tensor
 PLAIN = {Tensor, torch.nn.Parameter} | ({torch.nn.Buffer} if hasattr(torch.nn, "Buffer") else set())
+CODES = {"r": READ, "w": WRITE, "rw": BOTH}
 # An operator is looked at for scratch memory of its own this often before it is believed to need none.
 SCRATCH_LOOKS = 3
 
@@ -24,13 +27,20 @@ class Watch(TorchDispatchMode):
         self._session = session
         self._recording = session.recording
         self._sites = session.recording.sites
+        self._at = session.recording.sites.at
         self._file = session.recording.file
+        self._put = session.recording.file.rows.extend
         self._local = session.local
         self._live = session.blocks.live
+        self._gradients = session.blocks.gradients
+        self._order = session.blocks.order
+        self._new_block = session.blocks.new_id
         self._pinned = session.blocks.pinned
         self._plans = session.plans
         self._start = session.start_ns
         self._raw_stream = torch._C._cuda_getCurrentRawStream
+        self._streams = session.stream_ids
+        self._names = {None: -1}
 
     @classmethod
     def _should_skip_dynamo(cls):
@@ -40,45 +50,45 @@ class Watch(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if types and not PLAIN.issuperset(types):
             return NotImplemented  # the subclass unwraps itself; its inner operators come here
-        if self._file.closed:  # the program is over, or this is a process that it forked
-            return func(*args, **kwargs) if kwargs else func(*args)
         plan = self._plans.get(func)
         if plan is None:
             plan = self._learn(func)
-        if plan.quiet:
-            if plan.kind == "record_stream":
-                self._record_stream(args, kwargs)
-            return plan.call(*args, **kwargs) if kwargs else plan.call(*args)
+        call = plan.call
         thread = self._local.thread
-        if thread.pending is not None:  # called back from inside an operator: that operator's line covers it
-            return plan.call(*args, **kwargs) if kwargs else plan.call(*args)
+        # Called back from inside an operator, that operator's row covers it. A closed file: the program is over, or this is a
+        # process that it forked.
+        if plan.quiet or thread.pending is not None or self._file.closed:
+            if plan.kind == "record_stream" and not self._file.closed:
+                self._record_stream(args, kwargs)
+            return call(*args, **kwargs) if kwargs else call(*args)
 
         # Before the call: an operator may free or move what it reads.
         accesses = []
         device = -1
         host = None
-        live = self._live
+        find = self._live.get
         backward = self._session.backward
-        foreign = 0
+        blind = False
         count = len(args)
         try:
-            for index, mode, many in plan.tensors:
+            for index, mode, many in plan.fast:
                 if index >= count:
                     break
                 value = args[index]
                 for tensor in value if many else (value,):
-                    if not isinstance(tensor, Tensor):  # an absent optional, or a number that takes a tensor's place
-                        continue
-                    block = live.get(tensor.data_ptr())
+                    if tensor.__class__ is not Tensor and not isinstance(tensor, Tensor):
+                        continue  # an absent optional, or a number that takes a tensor's place
+                    block = find(tensor.data_ptr())
                     if block is not None:
                         if device < 0:
                             device = tensor.get_device()
-                        high = tensor.nbytes
                         if tensor.is_contiguous():
-                            accesses.append(f'[{block.id},0,{high},"{mode}"]')
-                        elif high:
-                            accesses.append(f'[{block.id},0,{extent(tensor)[1] - tensor.storage_offset() * tensor.element_size()},"{mode}"]')
-                        if backward and block.backward:
+                            accesses += (block, 0, tensor.nbytes, mode)
+                        else:
+                            span = extent(tensor)
+                            if span is not None:
+                                accesses += (block, 0, span[1] - span[0], mode)
+                        if backward and block in self._gradients:
                             self._session.keep_gradient(block, tensor.get_device())
                     elif tensor.is_cuda:
                         if device < 0:
@@ -99,11 +109,11 @@ class Watch(TorchDispatchMode):
                         if tensor.is_cuda:
                             if device < 0:
                                 device = tensor.get_device()
-                            self._view(tensor, got[0], accesses, backward)
+                            self._view(tensor, CODES[got[0]], accesses, backward)
                         elif self._pinned:
-                            host = (host or []) + [(tensor, got[0])]
+                            host = (host or []) + [(tensor, CODES[got[0]])]
         except Exception:  # tensors without storage (functorch, fake): their accesses are not known
-            foreign = 1
+            blind = True
 
         thread.measure = False
         thread.pending = pending = []
@@ -112,12 +122,11 @@ class Watch(TorchDispatchMode):
             self._session.measure_start(thread)
         start = now()
         try:
-            out = plan.call(*args, **kwargs) if kwargs else plan.call(*args)
+            out = call(*args, **kwargs) if kwargs else call(*args)
         except BaseException:
             thread.pending = None
-            _, after, _ = self._settle(pending, {}, max(device, 0), start)
-            for kind, body, at in after:
-                self._recording.step(kind, body, time=at)
+            _, after, _ = self._settle(pending, {}, max(device, 0), start, thread)
+            self._after(after, None, thread)
             raise
         end = now()
         thread.pending = None
@@ -126,56 +135,55 @@ class Watch(TorchDispatchMode):
                 self._session.blocks.pin(out, self._session.stream_of(self._raw_stream(torch._C._cuda_getDevice())), self._sites.here())
             return out
         try:
-            site, name = self._sites.at(sys._getframe(1))
+            site, name = self._at(getframe(1))
         except ValueError:  # autograd's threads have no frames of Python
             site = name = None
-        if plan.simple and host is None and not foreign:
+        if site is None:
+            site = self._session.nowhere()
+        if plan.simple and host is None and not blind:
             # The common case in one go: no result is new, or one result that is one new block.
             if not pending:
                 if device >= 0 and plan.writes:
-                    self._line(plan, start, end, self._session.stream_of(self._raw_stream(device), device), site, accesses, thread)
+                    raw = self._raw_stream(device)
+                    stream = self._streams.get(raw)
+                    if stream is None:
+                        stream = self._session.stream_of(raw, device)
+                    ident, slot = thread.id, thread.slot
+                    if ident is None or slot is None:
+                        ident, slot = self._session.thread_of(thread), self._session.slot_of(thread)
+                    self._put((OP, start, end, stream, plan.label, ident, slot, site, None, len(accesses) >> 2, *accesses))
                     return out
-            elif len(pending) == 1 and type(out) is Tensor and pending[0][0] == "alloc" and pending[0][1] == out.data_ptr() and out.is_contiguous():
+            elif len(pending) == 1 and out.__class__ is Tensor and pending[0][0] == "alloc" and pending[0][1] == out.data_ptr() and out.is_contiguous():
                 address = pending[0][1]
                 device = out.get_device()
-                stream = self._session.stream_of(self._raw_stream(device), device)
+                raw = self._raw_stream(device)
+                stream = self._streams.get(raw)
+                if stream is None:
+                    stream = self._session.stream_of(raw, device)
+                ident, slot = thread.id, thread.slot
+                if ident is None or slot is None:
+                    ident, slot = self._session.thread_of(thread), self._session.slot_of(thread)
                 size = out.nbytes
-                block = self._session.blocks.new(address, stream, backward)
-                accesses.append(f'[{block.id},0,{size},"w"]')
-                label = "" if name is None else f',"name":{self._file.string(name)}'
-                self._line(plan, start, end, stream, site, accesses, thread, "", f'"t":{start - self._start},"b":{block.id},"addr":"{address:#x}","size":{size},"st":{stream}{label}')
+                block = self._live[address] = self._new_block()
+                self._order.extend((address, block))
+                if backward:
+                    self._gradients[block] = [stream, None]
+                label = self._names.get(name)
+                if label is None:
+                    label = self._names[name] = self._file.string(name)
+                self._put((ALLOC, start, block, address, size, stream, ident, site, label,
+                           OP, start, end, stream, plan.label, ident, slot, site, None, (len(accesses) >> 2) + 1, *accesses, block, 0, size, WRITE))
                 return out
-        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, foreign, site, name, thread)
+        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread)
         return out
 
-    def _line(self, plan, start, end, stream, site, accesses, thread, extra="", alloc=None):
-        """Write the operator's own line, and before it that of its one new block."""
-        file = self._file
-        key = thread.key
-        if site is None:
-            site = self._recording.fallback_site
-        if key is None:
-            key = thread.key = self._recording.thread_key()
-            if key is None:
-                key = self._recording.where(site)
-                site = None
-        if site is not None:
-            key = f'{key},"s":{site}'
-        with file.lock:
-            if alloc is not None:
-                file.append(f'{{"k":"alloc","n":{next(file._numbers)},{alloc}{key}}}')
-                file.counts["alloc"] += 1
-            n = next(file._numbers)
-            file.append(f'{{"k":"op","n":{n},"t":{start - self._start},"d":{end - start},"st":{stream},"name":{plan.label}{key}{extra},"acc":[{",".join(accesses)}]}}')
-            file.counts["op"] += 1
-        spans = thread.spans
-        if spans is None:
-            spans = self._session.new_spans(thread)
-        spans.extend((start, end, n, stream))
+    def _line(self, plan, start, end, stream, site, accesses, thread, extra=None):
+        """The operator's own row."""
+        session = self._session
+        self._put((OP, start, end, stream, plan.label, session.thread_of(thread), session.slot_of(thread), site, extra, len(accesses) >> 2, *accesses))
 
     def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread):
-        """An operator's lines in general: copies, several results, scratch memory, what happened inside it."""
-        site = self._recording.fallback_site if site is None else site
+        """An operator's rows in general: copies, several results, scratch memory, what happened inside it."""
         if device < 0:
             device = torch._C._cuda_getDevice() if pending or plan.copies else -1
         copy = None
@@ -204,14 +212,15 @@ class Watch(TorchDispatchMode):
         stream = session.stream_of(self._raw_stream(device), device)
         after = None
         if pending:
-            stream, after, born = self._settle(pending, sizes, device, start, site, name, stream, plan)
+            stream, after, born = self._settle(pending, sizes, device, start, thread, site, name, stream, plan)
             if plan.kind == "empty":
                 return
             for tensor in results:
                 if isinstance(tensor, Tensor):
                     block = born.get(tensor.data_ptr())
                     if block is not None:
-                        accesses.append(f'[{block.id},0,{tensor.nbytes},"w"]')
+                        if tensor.nbytes:
+                            accesses += (block, 0, tensor.nbytes, WRITE)
                     elif born and tensor.is_cuda:
                         self._fresh(tensor, born, accesses)
                 elif type(tensor) in (tuple, list):
@@ -225,24 +234,22 @@ class Watch(TorchDispatchMode):
                 block = session.blocks.pin(tensor, stream, site) if plan.copies else self._pinned.get(tensor.untyped_storage().data_ptr())
                 span = extent(tensor) if block is not None else None
                 if span:
-                    accesses.append(f'[{block.id},{span[0]},{span[1]},"{mode}"]')
+                    accesses += (block, *span, mode)
         if copy == "d2h" and plan.base == "_to_copy":
             block = session.blocks.pin(out, stream, site)
-            if block is not None:
-                accesses.append(f'[{block.id},0,{out.nbytes},"w"]')
+            if block is not None and out.nbytes:
+                accesses += (block, 0, out.nbytes, WRITE)
         extra = f',"copy":"{copy}"' if copy else ""
         if blind:
             extra += ',"blind":true'
-        self._line(plan, start, end, stream, site, accesses, thread, extra)
+        self._line(plan, start, end, stream, site, accesses, thread, extra or None)
         if after:
-            for kind, body, at in after:
-                if kind == "sync":
-                    body += f',"api":{plan.label}'
-                self._recording.step(kind, body, site, at)
+            self._after(after, site, thread, plan)
 
     def _learn(self, func):
         plan = Plan(func)
         plan.label = self._file.string(plan.name)
+        plan.fast = tuple((index, CODES[mode], many) for index, mode, many in plan.tensors)
         plan.scratch = SCRATCH_LOOKS
         self._plans[func] = plan
         return plan
@@ -258,8 +265,8 @@ class Watch(TorchDispatchMode):
             device = tensor.get_device()
             stream = self._session.stream_of(self._raw_stream(device), device)
             block = self._session.blocks.add_foreign(base, tensor.untyped_storage().nbytes(), stream, self._sites.here())
-        accesses.append(f'[{block.id},{span[0]},{span[1]},"{mode}"]')
-        if backward and block.backward:
+        accesses += (block, *span, mode)
+        if backward and block in self._gradients:
             self._session.keep_gradient(block, tensor.get_device())
 
     @staticmethod
@@ -267,7 +274,7 @@ class Watch(TorchDispatchMode):
         block = born.get(tensor.untyped_storage().data_ptr())
         span = extent(tensor) if block is not None else None
         if span:
-            accesses.append(f'[{block.id},{span[0]},{span[1]},"w"]')
+            accesses += (block, *span, WRITE)
 
     @staticmethod
     def _is_view(results, args):
@@ -289,7 +296,7 @@ class Watch(TorchDispatchMode):
     def _host(self, host, plan):
         if host:
             for tensor, mode in host:
-                self._session.blocks.host_access(tensor, mode, plan.name)
+                self._session.blocks.host_access(tensor, MODES[mode], plan.name)
 
     def _record_stream(self, args, kwargs):
         stream = args[1] if len(args) > 1 else kwargs["s"]
@@ -300,8 +307,8 @@ class Watch(TorchDispatchMode):
         if block is not None:
             self._session.record_stream(block, stream)
 
-    def _settle(self, pending, sizes, device, start, site=None, name=None, stream=None, plan=None):
-        """Write what happened inside an operator before its line; returns (stream, what comes after, fresh blocks).
+    def _settle(self, pending, sizes, device, start, thread, site=None, name=None, stream=None, plan=None):
+        """Put the rows of what happened inside an operator before its own; returns (stream, what comes after, fresh blocks).
 
         Records and waits up to the first wait come before the kernels (the copy waits for the other device, the collective
         for its input), later ones after them; so do host waits and the release of blocks that were there before.
@@ -309,6 +316,9 @@ class Watch(TorchDispatchMode):
         session, recording = self._session, self._recording
         if stream is None:
             stream = session.stream_of(self._raw_stream(device), device)
+        if site is None:
+            site = session.nowhere()
+        ident = session.thread_of(thread)
         after, born, waited = [], {}, False
         begin = start - self._start
         backward = bool(session.backward)
@@ -322,25 +332,36 @@ class Watch(TorchDispatchMode):
                     size = entry[2] or 512
                     if plan is not None:
                         plan.scratch = SCRATCH_LOOKS  # it needs some: keep looking
-                born[address] = session.blocks.add(address, size, stream, backward, site, label, begin)
+                born[address] = session.blocks.add(address, size, stream, backward, site if site >= 0 else None, label, begin)
             elif kind == "free":
                 address, block = entry[1], entry[2]
                 if block is not None:
-                    after.append(("free", f',"b":{block.id}', entry[3]))
+                    after.append(entry)
                 elif address in born:  # scratch memory of the operator itself
                     self._live.pop(address, None)
-                    recording.step("free", f',"b":{born.pop(address).id}', site, entry[3])
-            elif kind == "sync":
-                after.append(entry)
-            elif kind == "record" and waited:
-                after.append(entry)
-            elif after and kind == "wait" and any(e[0] == "record" for e in after):
+                    self._put((FREE, entry[3], born.pop(address), ident, site))
+            elif kind == "sync" or (kind == RECORD and waited) or (kind == WAIT and any(e[0] == RECORD for e in after)):
                 after.append(entry)
             else:
-                if kind == "wait":
+                if kind == WAIT:
                     waited = True
                     if plan is not None and plan.collective:
                         # A collective runs on its group's own stream, the one that has just been made to wait.
-                        stream = int(entry[1].split('"st":')[1].split(",")[0])
-                recording.step(kind, entry[1], site, entry[2])
+                        stream = entry[2]
+                self._put((kind, entry[4], entry[1], entry[2], ident, site, 1 if entry[3] else 0))
         return stream, after, born
+
+    def _after(self, entries, site, thread, plan=None):
+        """The rows of what comes after the operator."""
+        ident = self._session.thread_of(thread)
+        if site is None:
+            site = self._session.nowhere()
+        for entry in entries:
+            kind = entry[0]
+            if kind == "free":
+                self._put((FREE, entry[3], entry[2], ident, site))
+            elif kind == "sync":
+                api = "" if plan is None else f',"api":{plan.label}'
+                self._recording.step("sync", entry[1] + api, site if site >= 0 else None, entry[2])
+            else:
+                self._put((kind, entry[4], entry[1], entry[2], ident, site, 1 if entry[3] else 0))

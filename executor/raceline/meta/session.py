@@ -40,7 +40,6 @@ class Session:
         self.level = level
         self.plans = {}
         self.blocks = {}
-        self.kernels = 0
         self.capturing = None
         self.engine = Engine(self)
         self._pinned_addresses = 0x7E00_0000_0000
@@ -269,27 +268,26 @@ class Session:
             body += ',"acc":[' + ",".join(f'[{b},{low},{high},"{mode}"]' for (b, low, high), mode in merged.items()) + "]"
         if copy:
             body += f',"copy":"{copy}"'
-        n = recording.step("op", body, time=time)
         duration = model.KERNEL + (moved / model.BUS if copy else work)
         if self.capturing is not None:
+            recording.step("op", body, time=time)
             self.capturing.add(int(duration))
             return
         start = device.run(handle, duration)
-        self.device_slice(n, stream, start, int(duration), name, "copy" if copy else "kernel", moved if copy else None)
+        recording.step("op", body, time=time, following=self.device_slice(stream, start, int(duration), name, "copy" if copy else "kernel", moved if copy else None))
 
-    def device_slice(self, n, stream, start, duration, name, kind, moved=None):
+    def device_slice(self, stream, start, duration, name, kind, moved=None):
+        """The line of the device's work that follows a step's own."""
         extra = "" if moved is None else f',"bytes":{moved}'
-        file = self.recording.file
-        file.append(f'{{"k":"gpu","op":{n},"st":{stream},"t":{start},"d":{duration},"name":{file.string(name)},"kind":"{kind}"{extra}}}')
-        self.kernels += 1
+        return f'{{"k":"gpu","op":\0,"st":{stream},"t":{start},"d":{duration},"name":{self.recording.file.string(name)},"kind":"{kind}"{extra}}}'
 
     def spin(self, cycles):
         self.device.call(model.CALL)
         handle = self.current()
         stream = self.stream_id(handle)
-        n = self.recording.step("op", f',"d":{model.CALL},"st":{stream},"name":{self.recording.file.string("torch.cuda._sleep")},"acc":[]')
         duration = int(cycles / model.CYCLES)
-        self.device_slice(n, stream, self.device.run(handle, duration), duration, "spin_kernel", "kernel")
+        following = self.device_slice(stream, self.device.run(handle, duration), duration, "spin_kernel", "kernel")
+        self.recording.step("op", f',"d":{model.CALL},"st":{stream},"name":{self.recording.file.string("torch.cuda._sleep")},"acc":[]', following=following)
 
     def _block_host(self, api_name):
         handle = self.current()

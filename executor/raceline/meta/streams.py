@@ -179,8 +179,7 @@ def make(session):
             stream = current_stream().cuda_stream
             start = device.run(stream, self._work)
             ident = session.stream_id(stream)
-            n = recording.step("replay", f',"g":{self._id},"st":{ident}', time=time)
-            session.device_slice(n, ident, start, self._work, "graph", "kernel")
+            recording.step("replay", f',"g":{self._id},"st":{ident}', time=time, following=session.device_slice(ident, start, self._work, "graph", "kernel"))
 
         def reset(self):
             pass
