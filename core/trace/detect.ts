@@ -4,7 +4,7 @@
 import { strFromU8 } from 'fflate';
 import { TraceError } from './error.ts';
 
-export type KnownFormat = 'raceline' | 'kineto' | 'snapshot';
+export type KnownFormat = 'raceline' | 'kineto' | 'snapshot' | 'nsys';
 
 /** So many unpacked bytes are enough to tell. */
 export const detectLength = 4096;
@@ -15,6 +15,7 @@ export function isGzip(bytes: Uint8Array): boolean {
 
 export function detect(head: Uint8Array, name: string): KnownFormat {
   if (head.length === 0) throw new TraceError(`${shown(name)} is empty.`, 0);
+  if (startsWith(head, sqlite)) return 'nsys';
   for (const [magic, what] of refused) if (startsWith(head, magic)) throw new TraceError(`${shown(name)} ${what}`, 0);
   if (head[0] === 0x80 && head[1]! >= 2 && head[1]! <= 5) return 'snapshot';
   if (head[0] === 0x80 && head[1]! > 5)
@@ -38,16 +39,14 @@ export function detect(head: Uint8Array, name: string): KnownFormat {
       0,
     );
   throw new TraceError(
-    `${shown(name)} is no trace that Raceline knows: it can open .raceline files, PyTorch profiler traces (.json, .json.gz) and CUDA allocator snapshots (.pickle).`,
+    `${shown(name)} is no trace that Raceline knows: it can open .raceline files, PyTorch profiler traces (.json, .json.gz), Nsight Systems exports (.sqlite) and CUDA allocator snapshots (.pickle).`,
     0,
   );
 }
 
+const sqlite = [...'SQLite format 3\0'].map((c) => c.charCodeAt(0));
+
 const refused: readonly (readonly [readonly number[], string])[] = [
-  [
-    [...'SQLite format 3\0'].map((c) => c.charCodeAt(0)),
-    'is an SQLite database, perhaps an Nsight Systems export. These cannot be read yet; record the run with the PyTorch profiler or with `python -m raceline` instead.',
-  ],
   [
     [0x50, 0x4b, 3, 4],
     'is a zip archive. Unpack it and open the trace inside; a snapshot must be written by torch.cuda.memory._dump_snapshot, not by torch.save.',

@@ -6,6 +6,7 @@ import { Gunzip } from 'fflate';
 import { detect, detectLength, isGzip, type KnownFormat } from './detect.ts';
 import { TraceError } from './error.ts';
 import { KinetoReader } from './kineto.ts';
+import { NsysReader } from './nsys.ts';
 import { RacelineReader } from './raceline.ts';
 import type { FormatReader } from './reader.ts';
 import { SnapshotReader } from './snapshot.ts';
@@ -24,6 +25,7 @@ const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
   raceline: () => new RacelineReader(),
   kineto: () => new KinetoReader(),
   snapshot: () => new SnapshotReader(),
+  nsys: () => new NsysReader(),
 };
 
 /** Throws a `TraceError` where the file as a whole cannot be opened. */

@@ -244,6 +244,7 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
     }
   }
 
+  bindByEvent(rows);
   // Which stream a record is on: its own row says it, or the wait that is bound to it.
   const recordStream = new Map<number, number>();
   const recordTime = new Map<number, number>();
@@ -350,7 +351,7 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
           thread,
           hostTime: time,
           other: known ?? guess ?? -1,
-          inferred: known === undefined && guess !== undefined,
+          inferred: known === undefined ? guess !== undefined : syncs.inferred.get(row) === 1,
           step,
           site,
         });
@@ -395,6 +396,28 @@ function makeSteps(rows: KinetoRows, callOf: ReadonlyMap<number, number>): void 
   tellLimits(rows, { waits, bound, guessed, silent, unlaunched, dropped });
 }
 
+/** A wait that names its event but not the record gets the newest record of that event before it: a guess, ids are used again. */
+function bindByEvent({ syncs, events }: KinetoRows): void {
+  const byEvent = new Map<number, number[]>();
+  for (let row = 0; row < events.time.length; row++) {
+    const event = events.event.get(row);
+    if (event < 0) continue;
+    const list = byEvent.get(event);
+    if (list) list.push(events.correlation.get(row));
+    else byEvent.set(event, [events.correlation.get(row)]);
+  }
+  for (const list of byEvent.values()) list.sort((a, b) => a - b);
+  for (let row = 0; row < syncs.time.length; row++) {
+    if (syncs.record.get(row) >= 0) continue;
+    const before = byEvent
+      .get(syncs.event.get(row))
+      ?.findLast((correlation) => correlation < syncs.correlation.get(row));
+    if (before === undefined) continue;
+    syncs.record.set(row, before);
+    syncs.inferred.set(row, 1);
+  }
+}
+
 function waitedFor(
   what: string | undefined,
   device: number,
@@ -420,18 +443,13 @@ function tellLimits(
   limits.push(
     'Which memory an operator reads or writes is not recorded: the profiler does not know it, so races cannot be found in this file. Record the run with `python -m raceline` for that.',
   );
-  if (device.length === 0)
-    limits.push(
-      'There is no GPU work in the file: it was profiled without ProfilerActivity.CUDA, or no kernel ran in the window.',
-    );
-  else if (syncs.time.length === 0)
-    limits.push(
-      'Waits are not recorded: the profile was made without enable_cuda_sync_events, so the file does not say which stream waits for which. That is not the same as “there are no waits”.',
-    );
+  const { noGpuWork, noWaits, unbound: why, noPlaces } = rows.sentences;
+  if (device.length === 0) limits.push(noGpuWork);
+  else if (syncs.time.length === 0) limits.push(noWaits);
   const unbound = found.waits - found.bound - found.silent;
   if (unbound > 0)
     limits.push(
-      `${unbound} of ${found.waits} waits do not say which record they wait for: CUDA 12.9 and newer leave it out, older ones where the record lies before the window.${
+      `${unbound} of ${found.waits} waits do not say which record they wait for: ${why}${
         found.guessed > 0 ? ` ${found.guessed} are joined to the record call just before them, which is a guess.` : ''
       }`,
     );
@@ -448,8 +466,7 @@ function tellLimits(
     limits.push(
       `The calls that launched ${found.unlaunched} kernels or copies are not in the file: their place in the order is not known.`,
     );
-  if (host.length > 0 && draft.sites.length === 0)
-    limits.push('Python places are not recorded: profile with with_stack=True to see source lines.');
+  if (host.length > 0 && draft.sites.length === 0) limits.push(noPlaces);
   else if (draft.sites.length > 0)
     limits.push('Source lines are those of the function, not of the statement: the profiler records no more.');
 }

@@ -5,7 +5,7 @@
  * What such a file does not hold is told in `limits`: which memory an operator reads or writes (never), and which event a
  * wait waits for (seldom).
  */
-import { float64, int32 } from './columns.ts';
+import { float64, int32, uint8 } from './columns.ts';
 import {
   annotationSlice,
   copySlice,
@@ -20,6 +20,7 @@ import {
 import { TraceError } from './error.ts';
 import { joinKineto } from './kineto-join.ts';
 import { ArgumentFields, type KinetoSink, KinetoScanner, type ScannedEvent } from './kineto-scan.ts';
+import { type LimitSentences, profilerSentences } from './limit-sentences.ts';
 import type { FormatReader } from './reader.ts';
 import type { Trace } from './trace.ts';
 
@@ -74,8 +75,9 @@ const syncFields = new ArgumentFields([
   'device',
   'wait_on_stream',
   'wait_on_cuda_event_record_corr_id',
+  'wait_on_cuda_event_id',
 ]);
-const eventFields = new ArgumentFields(['stream', 'correlation', 'device']);
+const eventFields = new ArgumentFields(['stream', 'correlation', 'device', 'event_id']);
 const memoryFields = new ArgumentFields([
   'Device Type',
   'Device Id',
@@ -99,6 +101,10 @@ export class SyncRows {
   readonly correlation = float64();
   /** Correlation of the record call, -1: not known. */
   readonly record = float64();
+  /** The event waited for, -1: not known. Ids are used again. */
+  readonly event = float64();
+  /** 1: which record it is follows from positions, and is not said. */
+  readonly inferred = uint8();
   readonly row = int32();
 }
 
@@ -107,6 +113,7 @@ export class EventRows {
   readonly device = int32();
   readonly stream = float64();
   readonly correlation = float64();
+  readonly event = float64();
 }
 
 export class MemoryRows {
@@ -132,6 +139,11 @@ export class KinetoRows {
   /** Beside the device rows. */
   readonly deviceRow = int32();
   readonly streamIds = new Map<string, number>();
+  readonly sentences: LimitSentences;
+
+  constructor(sentences: LimitSentences) {
+    this.sentences = sentences;
+  }
 
   /** Index of a stream; a number below 0 is no stream. */
   stream(device: number, number: number): number {
@@ -153,7 +165,7 @@ export class KinetoRows {
 }
 
 export class KinetoReader implements FormatReader, KinetoSink {
-  readonly #rows = new KinetoRows();
+  readonly #rows = new KinetoRows(profilerSentences);
   readonly #scanner: KinetoScanner;
   /** Roles of categories by string id; undefined: not looked up yet. */
   readonly #roles: (Role | undefined)[] = [];
@@ -276,6 +288,7 @@ export class KinetoReader implements FormatReader, KinetoSink {
         events.device.push(Math.max(0, number(eventFields, 2)));
         events.stream.push(number(eventFields, 0));
         events.correlation.push(number(eventFields, 1));
+        events.event.push(number(eventFields, 3));
         break;
       }
     }
@@ -329,6 +342,8 @@ export class KinetoReader implements FormatReader, KinetoSink {
     syncs.device.push(Math.max(0, number(syncFields, 3)));
     syncs.waitsOn.push(number(syncFields, 4));
     syncs.record.push(number(syncFields, 5));
+    syncs.event.push(number(syncFields, 6));
+    syncs.inferred.push(0);
     syncs.row.push(event.row);
   }
 

@@ -11,7 +11,7 @@
 import type { StreamProgram } from '../program/program.ts';
 
 export interface Trace {
-  readonly format: 'raceline' | 'kineto' | 'snapshot';
+  readonly format: 'raceline' | 'kineto' | 'snapshot' | 'nsys';
   /** `raceline-executor 0.1.0`, `torch 2.11.0 profiler`; what wrote the file. */
   readonly producer: string;
   /** `gpu`: recorded on a device; `model`: times are modelled (meta device, built-in executor). */

@@ -7,7 +7,7 @@ export async function openTrace(): Promise<void> {
   const picked = await vscode.window.showOpenDialog({
     title: 'Open Trace',
     canSelectMany: true,
-    filters: { Traces: ['raceline', 'gz', 'json', 'pickle'], 'All Files': ['*'] },
+    filters: { Traces: ['raceline', 'gz', 'json', 'pickle', 'sqlite'], 'All Files': ['*'] },
   });
   for (const uri of picked ?? []) await vscode.commands.executeCommand('vscode.openWith', uri, viewType);
 }

@@ -72,7 +72,7 @@ describe('detection by content', () => {
 
   it.each([
     ['nothing', bytesOf(''), 'is empty'],
-    ['an SQLite database', bytesOf('SQLite format 3\0...'), 'SQLite database'],
+    ['an SQLite database', bytesOf('SQLite format 3\0...'), 'SQLite file ends inside its header'],
     ['a zip archive', bytesOf('PK\x03\x04....'), 'zip archive'],
     ['a Perfetto protobuf', Uint8Array.from([0x0a, 0x10, 0x52, 0x02]), 'Perfetto'],
     ['a web page', bytesOf('<!doctype html>'), 'HTML'],
