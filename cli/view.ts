@@ -3,7 +3,7 @@
  * the editor's panel; this server gives it its files and the trace's bytes and nothing else.
  */
 import { randomBytes } from 'node:crypto';
-import { createReadStream, statSync } from 'node:fs';
+import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
 import { spawn } from 'node:child_process';
@@ -95,9 +95,12 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
     send(type, readBundle(name));
     return;
   }
-  const trace = /^trace\/(\d+)(\/name)?$/.exec(name);
+  const trace = /^trace\/(\d+)(\/name|\/stamp)?$/.exec(name);
   const file = trace ? files[Number(trace[1])] : undefined;
-  if (file !== undefined && trace?.[2]) send('text/plain', path.basename(file));
+  const noted = files[Number(/^notes\/(\d+)$/.exec(name)?.[1] ?? -1)];
+  if (noted !== undefined) notes(noted, request, response, headers);
+  else if (file !== undefined && trace?.[2] === '/name') send('text/plain', path.basename(file));
+  else if (file !== undefined && trace?.[2] === '/stamp') send('text/plain', stampOf(file));
   else if (file !== undefined) sendFile(file, response, headers);
   else if (name === 'reveal' && request.method === 'POST') reveal(request, response, headers);
   else response.writeHead(404, { ...headers, 'content-type': 'text/plain' }).end('not found');
@@ -105,7 +108,10 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
 
 /** Piece by piece: a trace of several gigabytes is no buffer. */
 function sendFile(file: string, response: ServerResponse, headers: Record<string, string>): void {
-  const bytes = createReadStream(file);
+  // A run may be writing it: what comes after its present end is left for the next time.
+  const { size } = statSync(file);
+  const stamp = stampOf(file);
+  const bytes = createReadStream(file, { end: Math.max(0, size - 1) });
   bytes.once('error', (error) =>
     response.writeHead(500, { ...headers, 'content-type': 'text/plain' }).end(error.message),
   );
@@ -113,9 +119,49 @@ function sendFile(file: string, response: ServerResponse, headers: Record<string
     response.writeHead(200, {
       ...headers,
       'content-type': 'application/octet-stream',
-      'content-length': statSync(file).size,
+      'content-length': size,
+      'x-stamp': stamp,
     });
     bytes.pipe(response);
+  });
+}
+
+/** Another text when the file has changed. */
+function stampOf(file: string): string {
+  const { size, mtimeMs } = statSync(file);
+  return `${size} ${Math.round(mtimeMs)}`;
+}
+
+const largestNotes = 16 << 20;
+
+/** Notes lie beside the trace, so that they go where it goes. */
+function notes(
+  file: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Record<string, string>,
+): void {
+  const beside = `${file}.notes.json`;
+  if (request.method !== 'POST') {
+    const text = existsSync(beside) ? readFileSync(beside) : '';
+    response.writeHead(200, { ...headers, 'content-type': 'application/json; charset=utf-8' }).end(text);
+    return;
+  }
+  const pieces: Buffer[] = [];
+  let size = 0;
+  request.on('data', (piece: Buffer) => {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > largestNotes) request.destroy();
+  });
+  request.on('end', () => {
+    try {
+      writeFileSync(beside, Buffer.concat(pieces));
+      response.writeHead(204, headers).end();
+    } catch (error) {
+      console.error(`the notes cannot be kept: ${(error as Error).message}`);
+      response.writeHead(500, headers).end();
+    }
   });
 }
 

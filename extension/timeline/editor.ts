@@ -8,6 +8,7 @@ import * as vscode from 'vscode';
 import { page } from '../../webview/page.ts';
 import type { FromWebview, ToWebview } from '../../webview/protocol.ts';
 import type { RunFindings } from './findings.ts';
+import { LineMark } from './lineMark.ts';
 import { reveal } from './reveal.ts';
 
 export const viewType = 'raceline.timeline';
@@ -66,7 +67,11 @@ function showTimeline(
   const isPreview = uri.path.startsWith(`${previewFolder(context).path}/`);
   const send = async () => post(panel, await readTrace(uri));
   const watcher = watch(uri, send);
-  panel.onDidDispose(() => watcher?.dispose());
+  const lineMark = new LineMark();
+  panel.onDidDispose(() => {
+    watcher?.dispose();
+    lineMark.dispose();
+  });
   webview.onDidReceiveMessage(async (message: FromWebview) => {
     try {
       await answer(message);
@@ -79,11 +84,20 @@ function showTimeline(
   async function answer(message: FromWebview): Promise<void> {
     switch (message.type) {
       case 'ready':
-        return send();
+        await send();
+        return post(panel, { type: 'notes', text: await readNotes(uri) });
       case 'shown':
         return log.info(`${message.name}: ${message.slices} slices, ${message.hazards} findings`);
       case 'reveal':
         return reveal(message, uri, panel.viewColumn);
+      case 'selected':
+        return lineMark.show(message.file, message.line, uri);
+      case 'pickComparison':
+        return compareWith(uri, panel);
+      case 'keepNotes':
+        return vscode.workspace.fs.writeFile(notesOf(uri), new TextEncoder().encode(message.text));
+      case 'save':
+        return save(uri, message.name, message.bytes);
       case 'hazards':
         // A preview runs what the source analysis has judged already: its findings stand there.
         return isPreview ? undefined : findings.show(uri, message.hazards);
@@ -122,10 +136,39 @@ async function readTrace(uri: vscode.Uri): Promise<ToWebview> {
   }
 }
 
+/** Notes lie beside the trace, so that they go where it goes. */
+const notesOf = (uri: vscode.Uri) => uri.with({ path: `${uri.path}.notes.json` });
+
+async function readNotes(uri: vscode.Uri): Promise<string> {
+  try {
+    return new TextDecoder().decode(await vscode.workspace.fs.readFile(notesOf(uri)));
+  } catch {
+    return '';
+  }
+}
+
+async function compareWith(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
+  const [picked] =
+    (await vscode.window.showOpenDialog({
+      title: `Compare ${path.posix.basename(uri.path)} with`,
+      defaultUri: vscode.Uri.joinPath(uri, '..'),
+      filters: { Traces: ['raceline', 'gz', 'json', 'pickle', 'sqlite'], 'All Files': ['*'] },
+    })) ?? [];
+  if (!picked) return;
+  const read = await readTrace(picked);
+  if (read.type === 'open') post(panel, { ...read, type: 'compare' });
+  else if (read.type === 'failed') void vscode.window.showErrorMessage(`Raceline: ${read.message}`);
+}
+
+async function save(uri: vscode.Uri, name: string, bytes: Uint8Array): Promise<void> {
+  const target = await vscode.window.showSaveDialog({ defaultUri: vscode.Uri.joinPath(uri, '..', name) });
+  if (target) await vscode.workspace.fs.writeFile(target, bytes);
+}
+
 /** A Node Buffer is a Uint8Array to the eye, but crosses to the page as JSON. */
 const plain = ({ buffer, byteOffset, byteLength }: Uint8Array) => new Uint8Array(buffer, byteOffset, byteLength);
 
-/** A run writes its file while it is open, and the next run may replace it: both are read again, once it is quiet. */
+/** A run writes its file while it is open, and the next run may replace it: both are read again, now and then. */
 function watch(uri: vscode.Uri, changed: () => void): vscode.Disposable | undefined {
   if (uri.scheme !== 'file') return undefined;
   const folder = vscode.Uri.joinPath(uri, '..');
@@ -133,9 +176,13 @@ function watch(uri: vscode.Uri, changed: () => void): vscode.Disposable | undefi
     new vscode.RelativePattern(folder, path.posix.basename(uri.path).replace(/[[\]{}*?]/g, '?')),
   );
   let timer: ReturnType<typeof setTimeout> | undefined;
+  const pause = 1_000;
+  // Not put off by the next change: a run that writes all the time would never be shown.
   const later = () => {
-    if (timer) clearTimeout(timer);
-    timer = setTimeout(changed, 500);
+    timer ??= setTimeout(() => {
+      timer = undefined;
+      changed();
+    }, pause);
   };
   watcher.onDidChange(later);
   watcher.onDidCreate(later);

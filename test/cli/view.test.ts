@@ -1,3 +1,4 @@
+import { appendFileSync, readFileSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildProcess, spawn } from 'node:child_process';
@@ -7,9 +8,10 @@ import { cli, folder } from './raceline.ts';
 const lines = '{"raceline":1,"producer":"test","mode":"builtin","unix":"0"}\n{"k":"end","t":1,"status":"ok"}\n';
 let child: ChildProcess;
 let address: URL;
+let at: string;
 
 beforeAll(async () => {
-  const at = folder({ 'run.raceline': lines });
+  at = folder({ 'run.raceline': lines });
   child = spawn(process.execPath, [cli, 'view', path.join(at, 'run.raceline'), '--no-open'], { cwd: at });
   address = await new Promise<URL>((resolve, reject) => {
     child.stdout!.on('data', (chunk: Buffer) => {
@@ -24,9 +26,11 @@ afterAll(() => child?.kill());
 function get(
   pathname: string,
   headers: Record<string, string> = {},
+  body?: string,
 ): Promise<{ status: number; body: string; csp: string }> {
   return new Promise((resolve, reject) => {
-    request({ host: address.hostname, port: address.port, path: pathname, headers }, (response) => {
+    const method = body === undefined ? 'GET' : 'POST';
+    request({ host: address.hostname, port: address.port, path: pathname, headers, method }, (response) => {
       let body = '';
       response.on('data', (chunk: Buffer) => {
         body += chunk.toString('latin1');
@@ -40,13 +44,31 @@ function get(
       );
     })
       .on('error', reject)
-      .end();
+      .end(body);
   });
 }
 
 describe('raceline view', () => {
   it('listens on the loopback address only', () => {
     expect(address.hostname).toBe('127.0.0.1');
+  });
+
+  it('says when the file has grown', async () => {
+    const before = (await get(`${address.pathname}trace/0/stamp`)).body;
+    appendFileSync(path.join(at, 'run.raceline'), '\n');
+    expect((await get(`${address.pathname}trace/0/stamp`)).body).not.toBe(before);
+    writeFileSync(path.join(at, 'run.raceline'), lines);
+  });
+
+  it('keeps notes beside the trace, for those who know the token', async () => {
+    const beside = path.join(at, 'run.raceline.notes.json');
+    expect((await get(`${address.pathname}notes/0`)).body).toBe('');
+    expect((await get(`${address.pathname}notes/0`, {}, '{"version":1,"notes":[]}')).status).toBe(204);
+    expect(readFileSync(beside, 'utf8')).toBe('{"version":1,"notes":[]}');
+    expect((await get(`${address.pathname}notes/0`)).body).toBe('{"version":1,"notes":[]}');
+    expect((await get('/wrong/notes/0', {}, 'no')).status).toBe(404);
+    expect((await get(`${address.pathname}notes/1`, {}, 'no')).status).toBe(404);
+    expect(readFileSync(beside, 'utf8')).toBe('{"version":1,"notes":[]}');
   });
 
   it('serves the page, its bundles and the trace', async () => {

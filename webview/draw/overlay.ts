@@ -205,6 +205,7 @@ function drawMeasure(pen: Pen, { scale, height }: Scene, { from, to }: Measure, 
 /** Notes: a flag on the axis, and a line where one is about a stretch of time. */
 function drawNotes(pen: Pen, { notes, scale, measures, width }: Scene): void {
   const { ctx, theme } = pen;
+  if (notes.length === 0) return;
   const y = measures.minimap;
   clipped(pen, scale.left - 6, y, width - scale.left + 6, measures.axis, () => {
     ctx.fillStyle = css(theme.info);
