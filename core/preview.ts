@@ -4,17 +4,20 @@
  */
 import { LineMap } from './base/text.ts';
 import type { SourceFile } from './checkSource.ts';
-import { execute, type Frame } from './execute/execute.ts';
+import { type ExecuteOptions, execute, type Frame } from './execute/execute.ts';
 import { findHazards } from './hazards/find.ts';
 import { lower } from './lower/lower.ts';
 import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
 import { lazyModule } from './python/lazy.ts';
 import type { PythonParser } from './python/parse.ts';
+import { type Witness, witnesses } from './witness.ts';
 
 export interface Preview {
   /** The text of a `.raceline` file. */
   readonly raceline: string;
+  /** Hazards of the run, each with a schedule in which it happens. */
+  readonly witnesses: readonly Witness[];
   /** The entry that ran, and all that do something on a device. */
   readonly entry: string;
   readonly entries: readonly string[];
@@ -35,7 +38,20 @@ export function preview(parser: PythonParser, files: readonly SourceFile[], name
   for (const choice of choices)
     if ((name === undefined || choice.entry.name === name) && (!best || showsMore(choice, best))) best = choice;
   if (!best) throw new Error(`there is no “${name}” to run; there is: ${names.join(', ')}`);
-  return { raceline: previewPath(best.path), entry: best.entry.name, entries: names };
+  return {
+    raceline: previewPath(best.path),
+    get witnesses() {
+      return witnessesOf(best.path);
+    },
+    entry: best.entry.name,
+    entries: names,
+  };
+}
+
+/** The hazards of one entry, by the path that shows most, each with a schedule in which it happens. */
+export function previewWitnesses(entry: LoweredEntry): readonly Witness[] {
+  const choice = choosePath(entry);
+  return choice ? witnessesOf(choice.path) : [];
 }
 
 /** One entry, by the path that shows most; undefined if it does nothing on a device. */
@@ -46,10 +62,18 @@ export function previewEntry(entry: LoweredEntry): string | undefined {
 
 /** One path as a run. */
 export function previewPath(path: LoweredPath): string {
+  return execute(path.program, optionsFor(path));
+}
+
+function witnessesOf(path: LoweredPath): readonly Witness[] {
+  return witnesses(path.program, optionsFor(path));
+}
+
+function optionsFor(path: LoweredPath): ExecuteOptions & Required<Pick<ExecuteOptions, 'placeOf'>> {
   const lines = new Map<Module, LineMap>();
   const places = new Map<number, readonly Frame[]>();
   const { origins, steps } = path.program;
-  return execute(path.program, {
+  return {
     producer,
     placeOf: (step) => {
       const origin = steps[step]!.origin;
@@ -60,7 +84,7 @@ export function previewPath(path: LoweredPath): string {
       }
       return frames;
     },
-  });
+  };
 }
 
 interface Choice {

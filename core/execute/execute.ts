@@ -30,6 +30,12 @@ export interface ExecuteOptions {
   /** The frames of a step, outermost first. */
   readonly placeOf?: (step: StepIndex) => readonly Frame[];
   readonly argv?: readonly string[];
+  /** By launch (or escape, or replay) how much later than it could its work starts: a schedule that is as legal. Nanoseconds. */
+  readonly delays?: ReadonlyMap<StepIndex, number>;
+  /** Told when the work of a step, or the host's access, began and ended. */
+  readonly onWork?: (step: StepIndex, start: number, end: number) => void;
+  /** What to call the work of a step instead of by its operator. */
+  readonly names?: ReadonlyMap<StepIndex, string>;
 }
 
 export interface Frame {
@@ -225,7 +231,8 @@ class Execution {
       case 'replay': {
         const call = this.#call(step.thread, hostCost.replay);
         this.#writer.replay({ ...call.line, g: step.graph, st: step.stream, s: this.#site(at) });
-        for (const launch of this.#graphs.get(step.graph) ?? []) this.#work(call.line.n, step.stream, call.end, launch);
+        for (const launch of this.#graphs.get(step.graph) ?? [])
+          this.#work(call.line.n, step.stream, call.end, launch, at);
         break;
       }
       case 'fork': {
@@ -262,11 +269,11 @@ class Execution {
     });
     const graph = this.#captured[step.stream];
     if (graph !== undefined) this.#graphs.get(graph)?.push(step);
-    else this.#work(call.line.n, step.stream, call.end, step);
+    else this.#work(call.line.n, step.stream, call.end, step, at);
   }
 
   /** The device's part of a launch. */
-  #work(op: number, stream: StreamId, issued: number, step: LaunchStep): void {
+  #work(op: number, stream: StreamId, issued: number, step: LaunchStep, at: StepIndex): void {
     const { accesses, copy } = step;
     let bytes = 0;
     for (const access of accesses) {
@@ -275,14 +282,13 @@ class Execution {
       bytes = copy ? Math.max(bytes, end - start) : bytes + end - start;
     }
     const duration = copy ? copyTime(bytes, copy) : kernelTime(bytes);
-    const start = this.#device.run(stream, issued, duration);
-    this.#end = Math.max(this.#end, start + duration);
+    const start = this.#run(at, stream, issued, duration);
     this.#writer.gpu({
       op,
       st: stream,
       t: Math.round(start),
       d: duration,
-      name: nameOf(step),
+      name: this.#options.names?.get(at) ?? nameOf(step),
       kind: copy ? 'copy' : 'kernel',
       bytes: copy ? bytes : undefined,
     });
@@ -293,6 +299,7 @@ class Execution {
     if (block.memory !== 'pinned' || !block.evidence || access.unknownRange) return;
     const call = this.#call(thread, hostCost.hostAccess);
     const [lo, hi] = this.#range(access);
+    this.#options.onWork?.(at, call.line.t, call.end);
     this.#writer.host({
       ...call.line,
       b: access.block,
@@ -361,9 +368,17 @@ class Execution {
     const call = this.#call(thread, hostCost.launch);
     this.#writer.op({ ...call.line, st, name, acc: [access], s: this.#site(at) });
     const duration = kernelTime(access[2]);
-    const start = this.#device.run(st, call.end, duration);
+    const start = this.#run(at, st, call.end, duration);
+    const shown = this.#options.names?.get(at) ?? name;
+    this.#writer.gpu({ op: call.line.n, st, t: Math.round(start), d: duration, name: shown, kind: 'kernel' });
+  }
+
+  /** The start of the work of a step. */
+  #run(at: StepIndex, stream: StreamId, issued: number, duration: number): number {
+    const start = this.#device.run(stream, issued + (this.#options.delays?.get(at) ?? 0), duration);
     this.#end = Math.max(this.#end, start + duration);
-    this.#writer.gpu({ op: call.line.n, st, t: Math.round(start), d: duration, name, kind: 'kernel' });
+    this.#options.onWork?.(at, start, start + duration);
+    return start;
   }
 
   #finish(): void {
