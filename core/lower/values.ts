@@ -393,6 +393,8 @@ export class FunctionV extends Obj {
   noGrad = false;
   owner: ClassV | undefined;
   attributes: Map<string, Value> | undefined;
+  /** What `functools.cache` keeps, by its arguments; undefined where the function is not cached. */
+  results: Map<string, { readonly args: readonly Value[]; readonly value: Value }> | undefined;
   constructor(
     readonly name: string,
     readonly node: FunctionDef | Lambda,
@@ -404,6 +406,7 @@ export class FunctionV extends Obj {
   override children(visit: (value: Value | undefined) => void): void {
     for (const value of this.defaults.values()) visit(value);
     if (this.attributes) for (const value of this.attributes.values()) visit(value);
+    if (this.results) for (const { value } of this.results.values()) visit(value);
     // Names that the body may take from enclosing functions. A function of a module has none, and is not read for them.
     for (let scope: Scope | undefined = this.closure; scope && scope.kind !== 'module'; scope = scope.parent)
       for (const name of namesUsed(this.node)) visit(scope.vars.get(name));

@@ -1615,3 +1615,87 @@ class Stages:
                 self.sides[j][i].wait_stream(main)
         if failed is not None:
             raise failed[0].with_traceback(failed[1])
+
+#- case: a stream that a cached function gives
+import functools
+
+@functools.lru_cache
+def lane():
+    return torch.cuda.Stream()
+
+def flow(host):
+    x = host.cuda()
+    lane().wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(lane()):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(lane())
+    print(y.sum().item())
+
+#- case: a stream that a cached function gives is nobody else's
+import functools
+
+@functools.lru_cache(maxsize=None)
+def lane():
+    return torch.cuda.Stream()
+
+def flow(host):
+    x = host.cuda()
+    lane().wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(lane()):
+        y = x * 2
+    print(y.sum().item())
+        # ^ missing-wait: `y` is read
+#- fixed
+import functools
+
+@functools.lru_cache(maxsize=None)
+def lane():
+    return torch.cuda.Stream()
+
+def flow(host):
+    x = host.cuda()
+    lane().wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(lane()):
+        y = x * 2
+        done = torch.cuda.current_stream().record_event()
+    torch.cuda.current_stream().wait_event(done)
+    print(y.sum().item())
+
+#- case: one cached stream a device, asked for with devices of unknown places
+import functools
+
+@functools.cache
+def lane(device):
+    return torch.cuda.Stream(device=device)
+
+def spread(host, devices):
+    parts = host.cuda()
+    first = lane(devices[0])
+    first.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(first):
+        sums = parts * 2
+    for device in devices:
+        with torch.cuda.stream(lane(device)):
+            sums.add_(1)
+    torch.cuda.current_stream().wait_stream(first)
+    return sums
+
+#- case: a method of what is None on this path is no path
+import contextlib, inspect
+from library import gather
+
+if "works" in inspect.signature(gather).parameters:
+    @contextlib.contextmanager
+    def gather(group):
+        yield
+else:
+    pass
+
+def flow(host, group):
+    x = host.cuda()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side), gather(group) as pending:
+        x.mul_(2)
+    pending.wait()
+    print(x.sum().item())

@@ -165,6 +165,8 @@ export function callMethod(
     }
   }
   if (self instanceof PropertyV) return self;
+  // Such a call fails, so what it is called on is not None in truth: whoever it is may wait for all there is.
+  if (self === null && (ordering.test(name) || /^record/.test(name))) m.hostWaitDevice(m.device, true);
   if (self instanceof VersionV) return callMethod(m, versionText(m, self), name, args, keywords, node);
   const result = m.at(node, () => containerMethod(m, self, name, args, keywords, node));
   if (result !== undefined) return result;

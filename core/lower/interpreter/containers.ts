@@ -206,6 +206,8 @@ export function setItem(m: Machine, owner: Value, index: Value, value: Value, no
       target.items.splice(lower, Math.max(0, upper - lower), ...itemsOf(m, value, node));
     } else {
       const at = slotOf(m, target, index);
+      // Whoever reads another place may find it there.
+      m.loseEvents(value);
       m.drop(target.items[at]);
       target.items[at] = value;
     }

@@ -6,8 +6,10 @@ import {
   DictV,
   ExternalV,
   FunctionV,
+  isObj,
   KernelV,
   keyOf,
+  NativeV,
   PropertyV,
   Scope,
   StaticMethodV,
@@ -71,6 +73,10 @@ function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, nod
       case 'torch.inference_mode':
         fn.noGrad = true;
         return value;
+      case 'functools.cache':
+      case 'functools.lru_cache':
+        keepResults(fn);
+        return value;
       case 'functools.wraps':
         return value;
     }
@@ -78,6 +84,10 @@ function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, nod
     return value;
   }
   if (value instanceof KernelV) return value;
+  if (decorator instanceof NativeV && decorator.path === 'functools.cache') {
+    keepResults(fn);
+    return value;
+  }
   if (decorator instanceof Unknown) {
     if (decorator.receiver instanceof Unknown && /(^|\.)no_grad|inference_mode/.test(decorator.name)) fn.noGrad = true;
     // `@x.setter` of a property that is already there.
@@ -188,8 +198,41 @@ export function unknownParameter(parameter: Parameter): Unknown {
   return value;
 }
 
+/** `functools.cache`: the first call with some arguments runs, later ones give what it gave. */
+export function keepResults(fn: FunctionV): void {
+  fn.results ??= new Map();
+}
+
 /** Calls a function of the program. */
 export function callFunction(
+  m: Machine,
+  fn: FunctionV,
+  args: readonly Value[],
+  keywords: ReadonlyMap<string, Value>,
+  node: Node,
+): Value {
+  const { results } = fn;
+  if (!results) return runFunction(m, fn, args, keywords, node);
+  const given = [...args, ...[...keywords].sort(([a], [b]) => (a < b ? -1 : 1)).flat()];
+  const key = given.map(keyOf).join();
+  const known = results.get(key);
+  if (known) return known.value;
+  // Called with what may be the same arguments: which of the results this is, or whether it is one, is not known.
+  for (const one of results.values())
+    if (isObj(one.value) && mayBeSame(one.args, given)) return m.deriveUnknown(`cached:${fn.id}:${key}`, fn.name);
+  const value = runFunction(m, fn, args, keywords, node);
+  results.set(key, { args: given, value });
+  return value;
+}
+
+function mayBeSame(a: readonly Value[], b: readonly Value[]): boolean {
+  return (
+    a.length === b.length &&
+    a.every((value, i) => keyOf(value) === keyOf(b[i]!) || value instanceof Unknown || b[i] instanceof Unknown)
+  );
+}
+
+function runFunction(
   m: Machine,
   fn: FunctionV,
   args: readonly Value[],

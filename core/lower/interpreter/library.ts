@@ -3,6 +3,7 @@ import type { Node } from '../../python/ast.ts';
 import {
   ClassV,
   DictV,
+  FunctionV,
   InstanceV,
   isObj,
   IteratorV,
@@ -19,6 +20,7 @@ import {
 import { emptyContainer } from './builtins.ts';
 import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
 import { enterContext, plainContext } from './contexts.ts';
+import { keepResults } from './functions.ts';
 import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
@@ -46,6 +48,9 @@ export function libraryCall(
       return new NativeV('decorator');
     case 'functools.lru_cache':
     case 'functools.cache':
+      if (args.length !== 1 || !(first instanceof FunctionV)) return new NativeV('functools.cache');
+      keepResults(first);
+      return first;
     case 'functools.total_ordering':
       return args.length === 1 && isObj(first) && first.kind === 'function' ? first : new NativeV('decorator');
     case 'functools.reduce': {
