@@ -305,3 +305,96 @@ def offload_gradients(parameters):
     for parameter in parameters:
         hosts[parameter] = torch.empty(parameter.shape, pin_memory=True)
         parameter.register_post_accumulate_grad_hook(offload)
+
+#- case: a flag that leaves record_stream out of a function that gives the memory up
+def offload(host, record: bool = True):
+    main = torch.cuda.current_stream()
+    side = torch.cuda.Stream()
+    block = host.cuda()
+    kept = torch.empty_like(block, device="cpu").pin_memory()
+    with torch.cuda.stream(side):
+        side.wait_stream(main)
+        kept.copy_(block, non_blocking=True)
+    if record:
+        block.record_stream(side)
+    block.untyped_storage().resize_(0)
+  # ^ missing-record-stream
+    other = torch.zeros(1024, device="cuda")
+    side.synchronize()
+    return kept, other
+#- good
+def offload(host):
+    main = torch.cuda.current_stream()
+    side = torch.cuda.Stream()
+    block = host.cuda()
+    kept = torch.empty_like(block, device="cpu").pin_memory()
+    with torch.cuda.stream(side):
+        side.wait_stream(main)
+        kept.copy_(block, non_blocking=True)
+    side.synchronize()
+    block.untyped_storage().resize_(0)
+    other = torch.zeros(1024, device="cuda")
+    return kept, other
+
+#- case: one of two buffers is an input, the other is not
+import engines
+
+class Runner:
+    def buffers(self, engine):
+        inputs, outputs = [], []
+        for name in engine.names():
+            host = torch.empty(1024).pin_memory()
+            device = torch.empty(1024, device="cuda")
+            if engine.mode(name) == engines.Mode.INPUT:
+                inputs.append({"host": host, "device": device})
+            else:
+                outputs.append({"host": host, "device": device})
+        return inputs, outputs
+
+    def fetch(self, outputs):
+        for one in outputs:
+            one["host"].copy_(one["device"], non_blocking=True)
+
+    def run(self, engine):
+        inputs, outputs = self.buffers(engine)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for one in inputs:
+                one["device"].copy_(one["host"], non_blocking=True)
+            stream.synchronize()
+            self.fetch(outputs)
+        outputs.clear()
+      # ^ missing-record-stream
+        torch.zeros(1024, device="cuda")
+#- good
+import engines
+
+class Runner:
+    def buffers(self, engine):
+        inputs, outputs = [], []
+        for name in engine.names():
+            host = torch.empty(1024).pin_memory()
+            device = torch.empty(1024, device="cuda")
+            if engine.mode(name) == engines.Mode.INPUT:
+                inputs.append({"host": host, "device": device})
+            else:
+                outputs.append({"host": host, "device": device})
+        return inputs, outputs
+
+    def fetch(self, outputs):
+        for one in outputs:
+            one["host"].copy_(one["device"], non_blocking=True)
+
+    def run(self, engine):
+        inputs, outputs = self.buffers(engine)
+        stream = torch.cuda.Stream()
+        stream.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(stream):
+            for one in inputs:
+                one["device"].copy_(one["host"], non_blocking=True)
+            stream.synchronize()
+            self.fetch(outputs)
+            stream.synchronize()
+        outputs.clear()
+        torch.zeros(1024, device="cuda")

@@ -12,6 +12,7 @@ import { Decisions } from '../paths.ts';
 import {
   DeviceClass,
   EventV,
+  ExternalV,
   type FunctionV,
   isObj,
   ListV,
@@ -110,6 +111,8 @@ export class Machine {
   filling = false;
   /** What the entry gives its caller changes what the caller's own code does. */
   changesCallers = false;
+  /** The function that is the entry: what it calls has to do with streams, or it would be none. */
+  entry: Node | undefined;
   /** The entry's call has begun. */
   entered = false;
   /** The next call is the entry itself: its result leaves. */
@@ -659,7 +662,9 @@ export class Machine {
 
   decide(key: string, fallback: boolean, node: Node, open = true): boolean {
     this.consulted++;
-    const other = open && this.settled === 0 && this.before === 0 && this.concerned();
+    const { fn } = this.frame;
+    const concerned = this.concerned() || (fn !== undefined && fn.node === this.entry);
+    const other = open && this.settled === 0 && this.before === 0 && concerned;
     const { file } = this.frame.module.syntax;
     const turn = this.sameTurns > 0 ? `turns:${file}:${node.start}` : key;
     return this.decisions.decide(key, fallback, file, node, other, other && this.#near(), turn);
@@ -681,8 +686,9 @@ export class Machine {
   equalElsewhere(left: Value, right: Value): boolean {
     const unknown = left instanceof Unknown ? left : right instanceof Unknown ? right : undefined;
     const constant = unknown === left ? right : left;
-    if (!unknown || (typeof constant !== 'number' && typeof constant !== 'string')) return false;
-    const key = `${typeof constant}:${constant}`;
+    const named = constant instanceof ExternalV && /\.[A-Z][A-Z0-9_]*$/.test(constant.path);
+    if (!unknown || (typeof constant !== 'number' && typeof constant !== 'string' && !named)) return false;
+    const key = named ? constant.path : `${typeof constant}:${constant}`;
     const first = this.#equals.get(key);
     if (first === undefined) {
       this.#equals.set(key, unknown.id);

@@ -50,6 +50,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
   const module = moduleValue(m, entry.module);
   const frame = moduleFrame(m, module);
   m.stack = [frame];
+  m.entry = entry.node;
   frame.node = entry.node;
   frame.hidden = true;
   if (!entry.owner) {
