@@ -1,9 +1,9 @@
 """What recording costs: `python executor/bench_overhead.py` on a machine with a GPU.
 
-Two loops, host-bound tiny operators and a transformer's training step, each timed plain and then watched in the same process
-(a fresh one per way of watching and loop: PyTorch's callbacks cannot be taken back, and a profiler that has run once leaves its
-mark). The host's speed drifts by half within a process, so each iteration is timed in units of a fixed piece of Python that runs
-just before it; the figure is the ratio of the medians, rounds are interleaved and their median is taken. CSAN is PyTorch's own CUDA stream sanitizer.
+Two loops, host-bound tiny operators and a transformer's training step. A process for each way of watching (PyTorch's callbacks
+cannot be taken back, and a profiler that has run once leaves its mark) is kept waiting; in each round they run a few iterations one
+after the other. The host's speed drifts by half within a minute, so an iteration is compared with the plain one of its own round;
+the figure is the median of the rounds' ratios. "plain" twice is the control. CSAN is PyTorch's own CUDA stream sanitizer.
 """
 import argparse
 import json
@@ -15,7 +15,7 @@ import tempfile
 import time
 
 HERE = os.path.dirname(os.path.abspath(__file__))
-WAYS = ("nothing", "timeline", "full", "CSAN")
+WAYS = ("plain again", "timeline", "full", "CSAN")
 
 
 def tiny():
@@ -68,35 +68,23 @@ def transformer():
 LOOPS = {"tiny": tiny, "transformer": transformer}
 
 
-def pace():
-    """A fixed piece of work for the host: how fast it is just now."""
-    start = time.perf_counter()
-    total = 0
-    for number in range(60_000):
-        total += number & 3
-    return time.perf_counter() - start
-
-
 def timed(step, count):
-    """(milliseconds, the same in units of pace) of an iteration, medians."""
+    """Milliseconds of each of some iterations."""
     import torch
 
-    times, paced = [], []
+    times = []
     for _ in range(count):
         torch.cuda.synchronize()
-        unit = pace()
         start = time.perf_counter()
         step()
         torch.cuda.synchronize()
-        took = time.perf_counter() - start
-        times.append(took * 1000)
-        paced.append(took / unit)
-    return statistics.median(times), statistics.median(paced)
+        times.append((time.perf_counter() - start) * 1000)
+    return times
 
 
 def watch(way):
     """Start watching for the rest of the process; returns what ends it."""
-    if way == "nothing":
+    if way.startswith("plain"):
         return lambda: None
     if way == "CSAN":
         import torch.cuda._sanitizer
@@ -126,42 +114,69 @@ def watch(way):
     return end
 
 
-def child(way, loop, count):
+def child(way, loop):
+    """Run as many iterations as each line of the input says; an empty line is the end."""
+    end = watch(way)
     step = LOOPS[loop]()
     timed(step, 8)
-    plain, plain_paced = timed(step, 2 * count)
-    end = watch(way)
-    timed(step, 3)
-    watched, watched_paced = timed(step, count)
-    row = {"loop": loop, "way": way, "plain_ms": round(plain, 1), "watched_ms": round(watched, 1), "ratio": round(watched_paced / plain_paced, 2), "end": end()}
-    print(json.dumps(row), flush=True)
+    print("ready", flush=True)
+    for line in sys.stdin:
+        if not line.strip():
+            break
+        print(json.dumps(timed(step, int(line))), flush=True)
+    print(json.dumps(end()), flush=True)
+    sys.stdout.flush()
+    os._exit(0)
+
+
+class Watched:
+    def __init__(self, way, loop):
+        self.way = way
+        self._process = subprocess.Popen([sys.executable, __file__, "--child", way, loop], stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+
+    def ask(self, line):
+        print(line, file=self._process.stdin, flush=True)
+        return json.loads(self._process.stdout.readline())
+
+    def ready(self):
+        if self._process.stdout.readline().strip() != "ready":
+            raise RuntimeError(f"{self.way}: failed\n{self._process.stderr.read()[-2000:]}")
+        return self
+
+
+def measure(loop, ways, rounds, iterations):
+    """Ratios to the plain loop by way: the median of the rounds, and the middle half."""
+    running = [Watched("plain", loop).ready(), *(Watched(way, loop).ready() for way in ways)]
+    ratios, times = {way: [] for way in ways}, {}
+    for _ in range(rounds):
+        plain = None
+        for one in running:
+            took = statistics.median(one.ask(str(iterations)))
+            times.setdefault(one.way, []).append(took)
+            if plain is None:
+                plain = took
+            else:
+                ratios[one.way].append(took / plain)
+    for one in running:
+        print(json.dumps({"loop": loop, "way": one.way, "ms": round(statistics.median(times[one.way]), 1), "end": one.ask("")}), flush=True)
+    return {way: statistics.quantiles(values, n=4) for way, values in ratios.items()}
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--rounds", type=int, default=3)
-    parser.add_argument("--iterations", type=int, default=15)
+    parser.add_argument("--rounds", type=int, default=15)
+    parser.add_argument("--iterations", type=int, default=3)
     parser.add_argument("--ways", default=",".join(WAYS))
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     options = parser.parse_args()
     if options.child:
-        child(*options.child, options.iterations)
+        child(*options.child)
         return
-    ratios = {}
-    for _ in range(options.rounds):
-        for way in options.ways.split(","):
-            for loop in LOOPS:
-                done = subprocess.run([sys.executable, __file__, "--child", way, loop, "--iterations", str(options.iterations)], capture_output=True, text=True)
-                line = next((line for line in reversed(done.stdout.splitlines()) if line.startswith("{")), None)
-                if line is None:
-                    print(f"{way}: failed\n{done.stderr[-2000:]}", flush=True)
-                    continue
-                print(line, flush=True)
-                ratios.setdefault((way, loop), []).append(json.loads(line)["ratio"])
+    ways = options.ways.split(",")
+    table = {loop: measure(loop, ways, options.rounds, options.iterations) for loop in LOOPS}
     print("\n| watched by | " + " | ".join(LOOPS) + " |\n|---|" + "---|" * len(LOOPS))
-    for way in options.ways.split(","):
-        cells = [f"{statistics.median(ratios[way, loop]):.2f} ({', '.join(map(str, sorted(ratios[way, loop])))})" if (way, loop) in ratios else "failed" for loop in LOOPS]
-        print(f"| {way} | " + " | ".join(cells) + " |")
+    for way in ways:
+        print(f"| {way} | " + " | ".join(f"{table[loop][way][1]:.2f} ({table[loop][way][0]:.2f} to {table[loop][way][2]:.2f})" for loop in LOOPS) + " |")
 
 
 if __name__ == "__main__":

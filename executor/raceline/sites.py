@@ -12,7 +12,6 @@ from raceline.program import execute
 
 # Deeper user frames say little and cost a walk at every operator.
 MAX_USER_FRAMES = 4
-LONGEST_KEY = 2 * MAX_USER_FRAMES
 MAX_FRAMES = 64
 FRAMES = range(MAX_FRAMES)
 NOWHERE = (None, None)
@@ -55,33 +54,39 @@ class Sites:
         """As `look`, from a frame on; frames of this package are passed over. This runs for every operator."""
         start = frame
         user = self._user
-        key = ()
-        between = 0
-        for _ in FRAMES:
-            if frame is None:
-                break
+        # Nested pairs, (…, code's id, place), innermost first: one small tuple a frame.
+        key = None
+        wanted = MAX_USER_FRAMES
+        others = MAX_FRAMES
+        between = False
+        while frame is not None:
             code = frame.f_code
             known = user.get(id(code))
-            if known:
-                key += (id(code), frame.f_lasti)
-                if len(key) == LONGEST_KEY:
+            if known is True:
+                key = (key, id(code), frame.f_lasti)
+                wanted -= 1
+                if not wanted:
                     break
             elif known is None:
                 self._learn(code)
                 continue
-            elif known is False and not key:
-                between += 1
             elif known is END:
                 break
+            else:
+                if known is False and key is None:
+                    between = True
+                others -= 1
+                if not others:
+                    break
             frame = frame.f_back
-        if not key:
+        if key is None:
             return NOWHERE
         got = self._chains.get(key)
         if got is None:
             found = self.caller(start)
             got = self._chains[key] = (self._declare(start), found and self.names.target(*found, count=False))
         # Deep inside a module's call the value that is assigned in the end is another one.
-        return got if not between else (got[0], None)
+        return (got[0], None) if between else got
 
     def line(self, frame):
         """The site of the innermost frame of the program alone, without its callers: cheap enough for every release."""

@@ -137,11 +137,11 @@ class Session:
 
     # Memory
 
-    def record_stream(self, block, stream):
+    def record_stream(self, block, stream, site):
         handle = getattr(stream, "cuda_stream", None)
         if handle is None:
             handle = torch.cuda.Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type).cuda_stream
-        self.recording.step("recordStream", f',"b":{block},"st":{self.stream_of(handle, stream.device_index)}')
+        self.recording.step("recordStream", f',"b":{block},"st":{self.stream_of(handle, stream.device_index)}', site)
 
     def keep_gradient(self, block, device):
         """The engine keeps a gradient that another stream reads (record_stream in C++, which nobody is told of)."""
