@@ -26,7 +26,8 @@ export function witnesses(program: StreamProgram, options: ExecuteOptions): Witn
     const words = story && wordHazard(hazard, program);
     if (!story || !words) continue;
     const { first, second, wrong, wrongAt } = story;
-    const schedules = findWitness(program, { first, second, names: new Map([[wrongAt, wrong]]) }, options);
+    const pair = { first, second, names: new Map([[wrongAt, wrong]]), note: wrong };
+    const schedules = findWitness(program, pair, options);
     if (!schedules) continue;
     const { at, message } = words;
     found.push({ ...schedules, code: words.rule.code, at, frames: options.placeOf?.(at) ?? [], message, wrong });

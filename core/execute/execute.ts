@@ -30,6 +30,8 @@ export interface ExecuteOptions {
   /** The frames of a step, outermost first. */
   readonly placeOf?: (step: StepIndex) => readonly Frame[];
   readonly argv?: readonly string[];
+  /** A sentence about what the run shows. */
+  readonly note?: string;
   /** By launch (or escape, or replay) how much later than it could its work starts: a schedule that is as legal. Nanoseconds. */
   readonly delays?: ReadonlyMap<StepIndex, number>;
   /** Told when the work of a step, or the host's access, began and ended. */
@@ -94,6 +96,7 @@ class Execution {
       level: 'full',
       device: 'built-in executor',
       argv: options.argv,
+      note: options.note,
     });
     this.#device = new VirtualDevice(program.streams.length, program.events.length);
     this.#clock = new Float64Array(Math.max(1, program.threads.length));

@@ -17,6 +17,8 @@ export interface Pair {
   readonly second: StepIndex;
   /** What the work of the two is called in the witness. */
   readonly names: ReadonlyMap<StepIndex, string>;
+  /** A sentence about what goes wrong. */
+  readonly note: string;
 }
 
 export interface Schedules {
@@ -30,7 +32,11 @@ export function findWitness(program: StreamProgram, pair: Pair, options: Execute
   const before = timed(program, options, pair);
   if (!before.first || !before.second) return undefined;
   const hold = Math.max(0, before.second.end - before.first.start) + margin;
-  const after = timed(program, { ...options, delays: new Map([[pair.first, hold]]), names: pair.names }, pair);
+  const after = timed(
+    program,
+    { ...options, delays: new Map([[pair.first, hold]]), names: pair.names, note: pair.note },
+    pair,
+  );
   // The host may have waited for the first step before it issued the second one.
   if (!after.first || !after.second || after.second.end > after.first.start) return undefined;
   return { intended: before.text, witness: after.text };

@@ -13,6 +13,8 @@ export interface HeaderLine {
   readonly device?: string;
   readonly argv?: readonly string[];
   readonly cwd?: string;
+  /** A sentence about what the run shows. */
+  readonly note?: string;
 }
 
 /** What every step has. Times are nanoseconds; `s` is an id that `site` gave out. */
@@ -38,8 +40,8 @@ export class RacelineWriter {
   readonly #sites = new Map<string, number>();
 
   constructor(header: HeaderLine) {
-    const { producer, mode, torch, device, unix, argv, cwd, level } = header;
-    this.#line({ raceline: racelineVersion, producer, mode, torch, device, unix, argv, cwd, level });
+    const { producer, mode, torch, device, unix, argv, cwd, level, note } = header;
+    this.#line({ raceline: racelineVersion, producer, mode, torch, device, unix, argv, cwd, level, note });
   }
 
   /** All lines that were not taken yet, each with its line end. */

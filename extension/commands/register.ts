@@ -5,7 +5,7 @@ import { debugInformation } from './debugInformation.ts';
 import { explain } from './explain.ts';
 import { openLastTrace, openTrace } from './openTrace.ts';
 import { insertOrders, listSpareOrders } from './orders.ts';
-import { previewFunction } from './previewFunction.ts';
+import { previewFunction, showWitness } from './previewFunction.ts';
 import { copyRunCommand, runFile } from './runFile.ts';
 import { selectInterpreter } from './selectInterpreter.ts';
 
@@ -17,6 +17,7 @@ export function registerCommands(c: CommandContext): void {
     openTrace: () => openTrace(),
     openLastTrace: () => openLastTrace(),
     previewFunction: (uri, line) => previewFunction(c, uri, line),
+    showWitness: (uri, line) => showWitness(c, uri, line),
     fixAll: () => fixAll(c),
     insertOrders: () => insertOrders(c),
     listSpareOrders: () => listSpareOrders(c),

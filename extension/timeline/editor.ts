@@ -66,7 +66,11 @@ function showTimeline(
 
   const isPreview = uri.path.startsWith(`${previewFolder(context).path}/`);
   const send = async () => post(panel, await readTrace(uri));
-  const watcher = watch(uri, send);
+  const resend = async () => {
+    await send();
+    await compareWithWitness(uri, panel);
+  };
+  const watcher = watch(uri, resend);
   const lineMark = new LineMark();
   panel.onDidDispose(() => {
     watcher?.dispose();
@@ -84,7 +88,7 @@ function showTimeline(
   async function answer(message: FromWebview): Promise<void> {
     switch (message.type) {
       case 'ready':
-        await send();
+        await resend();
         return post(panel, { type: 'notes', text: await readNotes(uri) });
       case 'shown':
         return log.info(`${message.name}: ${message.slices} slices, ${message.hazards} findings`);
@@ -158,6 +162,37 @@ async function compareWith(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise
   const read = await readTrace(picked);
   if (read.type === 'open') post(panel, { ...read, type: 'compare' });
   else if (read.type === 'failed') void vscode.window.showErrorMessage(`Raceline: ${read.message}`);
+}
+
+/** Where the schedule that goes wrong lies for an intended one. */
+export const witnessBeside = (uri: vscode.Uri) =>
+  uri.with({ path: uri.path.replace(/(\.raceline)?$/, '.witness.raceline') });
+
+/** A witness that lies beside its intended run is drawn with it. */
+async function compareWithWitness(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
+  const witness = witnessBeside(uri);
+  const read = await vscode.workspace.fs.readFile(witness).then(plain, () => undefined);
+  if (!read) return;
+  post(panel, {
+    type: 'compare',
+    name: path.posix.basename(witness.path),
+    bytes: read,
+    titles: [
+      { name: 'Intended', note: 'as the calls are issued' },
+      { name: 'Witness', note: noteOf(read) },
+    ],
+  });
+}
+
+/** What the header of a trace says about the run, '' if nothing. */
+function noteOf(bytes: Uint8Array): string {
+  const end = bytes.indexOf(10);
+  try {
+    const { note } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end)));
+    return typeof note === 'string' ? note : '';
+  } catch {
+    return '';
+  }
 }
 
 async function save(uri: vscode.Uri, name: string, bytes: Uint8Array): Promise<void> {

@@ -8,13 +8,14 @@ import type { Session } from '../session.ts';
 import { explain } from './explain.ts';
 import { fixAllEdits } from './fixAll.ts';
 import { insertOrders, listSpareOrders } from './orders.ts';
-import { previewFunction } from './preview.ts';
+import { previewFunction, showWitness } from './preview.ts';
 
 type Command = (session: Session, args: readonly unknown[]) => unknown;
 
 export const commands: ReadonlyMap<string, Command> = new Map<string, Command>([
   ['raceline.server.fixAll', applyFixAll],
   ['raceline.server.preview', previewFunction],
+  ['raceline.server.witness', showWitness],
   ['raceline.server.conservative', insertOrders],
   ['raceline.server.lean', listSpareOrders],
   ['raceline.server.explain', explain],

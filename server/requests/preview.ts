@@ -6,7 +6,7 @@ import { ErrorCodes, ResponseError } from 'vscode-languageserver';
 import { LineMap } from '../../core/base/text.ts';
 import { lower } from '../../core/lower/lower.ts';
 import type { LoweredEntry } from '../../core/lower/lowered.ts';
-import { previewEntry } from '../../core/preview.ts';
+import { previewEntry, previewWitnesses } from '../../core/preview.ts';
 import type { FunctionDef, Module, Statement } from '../../core/python/ast.ts';
 import { lazyModule } from '../../core/python/lazy.ts';
 import type { Session } from '../session.ts';
@@ -17,16 +17,25 @@ export interface PreviewAnswer {
   readonly raceline: string;
 }
 
+export interface WitnessAnswer {
+  readonly entry: string;
+  readonly witnesses: readonly {
+    readonly code: string;
+    /** What goes wrong: ``mul` reads what `fill_` has not written`. */
+    readonly wrong: string;
+    readonly message: string;
+    /** Lines from 1 of the document that the hazard's report stands on, outermost call first. */
+    readonly lines: readonly number[];
+    /** Texts of two `.raceline` files. */
+    readonly intended: string;
+    readonly witness: string;
+  }[];
+}
+
 /** Arguments: the URI of a document, and a line from 0; without a line, or outside of functions, the file's module code. */
-export function previewFunction(session: Session, [uri, line]: readonly unknown[]): PreviewAnswer {
-  if (typeof uri !== 'string') throw new ResponseError(ErrorCodes.InvalidParams, 'preview needs the URI of a document');
-  const key = session.uris.seen(uri);
-  const modules = session.files().map(({ file, text }) => lazyModule(session.parser, file, text));
-  const module = modules.find(({ file }) => file === key);
-  if (!module) throw new ResponseError(ErrorCodes.InvalidParams, 'open the Python file to preview a function of it');
-  const place = typeof line === 'number' ? functionAt(module, line) : undefined;
-  const entries = lower(modules, { entered: (file) => file === key });
-  for (const entry of inOrder(entries, key, place)) {
+export function previewFunction(session: Session, args: readonly unknown[]): PreviewAnswer {
+  const { entries, place } = entriesAround(session, args);
+  for (const entry of entries) {
     const raceline = previewEntry(entry);
     if (raceline !== undefined) return { entry: entry.name, raceline };
   }
@@ -36,6 +45,36 @@ export function previewFunction(session: Session, [uri, line]: readonly unknown[
       ? `nothing to preview: ${place.name} does no work on a stream, and nothing that calls it does`
       : 'nothing to preview: no function of this file works with streams',
   );
+}
+
+/** Schedules in which hazards happen; arguments as for a preview. Hazards of the line itself come first. */
+export function showWitness(session: Session, args: readonly unknown[]): WitnessAnswer {
+  const { entries, place, key, line } = entriesAround(session, args);
+  for (const entry of entries) {
+    const witnesses = previewWitnesses(entry).map(({ code, wrong, message, frames, intended, witness }) => {
+      const lines = frames.filter(({ file }) => file === key).map((frame) => frame.line);
+      return { code, wrong, message, lines, intended, witness };
+    });
+    if (!witnesses.length) continue;
+    const here = (lines: readonly number[]) => (line !== undefined && lines.includes(line + 1) ? 0 : 1);
+    witnesses.sort((a, b) => here(a.lines) - here(b.lines));
+    return { entry: entry.name, witnesses };
+  }
+  throw new ResponseError(
+    ErrorCodes.InvalidRequest,
+    `there is no witness: no value of ${place ? place.name : 'this file’s functions'} can come out wrong for want of an order, as far as is known`,
+  );
+}
+
+function entriesAround(session: Session, [uri, line]: readonly unknown[]) {
+  if (typeof uri !== 'string') throw new ResponseError(ErrorCodes.InvalidParams, 'preview needs the URI of a document');
+  const key = session.uris.seen(uri);
+  const modules = session.files().map(({ file, text }) => lazyModule(session.parser, file, text));
+  const module = modules.find(({ file }) => file === key);
+  if (!module) throw new ResponseError(ErrorCodes.InvalidParams, 'open the Python file to preview a function of it');
+  const place = typeof line === 'number' ? functionAt(module, line) : undefined;
+  const entries = lower(modules, { entered: (file) => file === key });
+  return { entries: inOrder(entries, key, place), place, key, line: typeof line === 'number' ? line : undefined };
 }
 
 /** The function itself where it is an entry, then callers that run through it; without a function all of the file. */

@@ -214,6 +214,26 @@ main()
     await expect(preview(client, 'file:///w/other.py', 0)).rejects.toThrow(/open the Python file/);
     await client.stop();
   });
+
+  it('shows a schedule in which a hazard happens', async () => {
+    const client = await start();
+    client.open('file:///w/program.py', program);
+    client.open('file:///w/racy.py', racy);
+    const witness = (uri: string, line?: number) =>
+      client.request<{ entry: string; witnesses: Record<'code' | 'wrong' | 'intended' | 'witness', string>[] }>(
+        'workspace/executeCommand',
+        { command: 'raceline.server.witness', arguments: [uri, line] },
+      );
+    const { entry, witnesses } = await witness('file:///w/racy.py', at(racy, 'batch.copy_').start.line);
+    expect(entry).toBe('score');
+    const [first] = witnesses;
+    expect(first!.code).toBe('missing-wait');
+    expect(JSON.parse(first!.witness.split('\n')[0]!).note).toBe(first!.wrong);
+    expect(first!.wrong).toMatch(/ has not written$/);
+    expect(JSON.parse(first!.intended.split('\n')[0]!).note).toBeUndefined();
+    await expect(witness('file:///w/program.py', at(program, 'return x\n').start.line)).rejects.toThrow(/no witness/);
+    await client.stop();
+  });
 });
 
 describe('a workspace', () => {
