@@ -9,6 +9,7 @@ import { openTraceFrom, TraceError } from '../core/trace/index.ts';
 import { areOneRun, mergeTraces, type NamedTrace } from '../core/trace/merge.ts';
 import { summarize, summarizeWaits } from '../core/trace/summary.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
+import { answerLines, answersJson } from './answers.ts';
 import { displayPath } from './display-path.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 
@@ -108,6 +109,7 @@ function toJson(file: string, opened: Trace, hazards: readonly TraceHazard[], na
       related: hazard.related,
     })),
     waits: summarizeWaits(opened),
+    answers: answersJson(opened),
     problems: opened.problems,
   };
 }
@@ -126,6 +128,7 @@ function printText(file: string, opened: Trace, hazards: readonly TraceHazard[])
       console.log(`    ${displayPath(related.file)}:${related.line}: ${related.message}`);
   }
   if (!hazards.length) console.log('  no hazard found in what this file tells');
+  for (const line of answerLines(opened)) console.log(`  ${line}`);
   for (const limit of opened.limits) console.log(`  cannot tell: ${limit}`);
   for (const problem of opened.problems)
     console.log(`  problem${problem.offset >= 0 ? ` at byte ${problem.offset}` : ''}: ${problem.message}`);

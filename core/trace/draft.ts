@@ -6,7 +6,7 @@ import type { EventEntry, BlockEntry, Step, StreamEntry, StreamProgram, ThreadEn
 import { float64, groupedOrder, int32, inverse, uint8 } from './columns.ts';
 import { Problems } from './problems.ts';
 import { StringTable } from './strings.ts';
-import type { Trace, TraceCounts, TraceStream, TraceThread } from './trace.ts';
+import type { AllocatorEvent, Trace, TraceCounts, TraceStream, TraceThread } from './trace.ts';
 import { deviceSliceKinds, hostSliceKinds, markKinds } from './trace.ts';
 
 export interface DraftOrigin {
@@ -194,6 +194,7 @@ export class TraceDraft {
   readonly marks = new MarkRows();
   readonly blocks = new BlockRows();
   readonly counters = new CounterRows();
+  readonly allocatorEvents: AllocatorEvent[] = [];
 
   readonly programStreams: Mutable<StreamEntry>[] = [];
   readonly events: EventEntry[] = [];
@@ -431,6 +432,7 @@ export class TraceDraft {
         heldBack: counters.heldBack.finish(counterOrder),
         device: counters.device.finish(counterOrder),
       },
+      ...(this.allocatorEvents.length > 0 ? { allocatorEvents: this.allocatorEvents } : {}),
       stepTime: this.stepTime.finish(),
       counts: { ...this.#counts(), ...about.counts },
       limits: this.limits,

@@ -40,6 +40,8 @@ export class SnapshotReader implements FormatReader {
   #start = 0;
   #hasTimes = true;
   #older = 0;
+  /** Per device the segments given back since the last one was got. */
+  readonly #givenBack = new Map<number, { bytes: number; readonly site: number }>();
 
   push(bytes: Uint8Array): void {
     this.#length += bytes.length;
@@ -190,7 +192,23 @@ export class SnapshotReader implements FormatReader {
         this.#live.delete(key);
         break;
       }
+      case 'segment_free':
+      case 'segment_unmap':
+        if (memory === 'device') this.#givesBack(device, size, this.#site(entry.get('frames')));
+        break;
+      case 'segment_alloc':
+      case 'segment_map':
+        if (memory === 'device') this.#takes(device, size, this.#site(entry.get('frames')), time);
+        break;
       case 'oom':
+        draft.allocatorEvents.push({
+          kind: 'outOfMemory',
+          time,
+          device,
+          bytes: size,
+          free: integer(entry.get('device_free')),
+          site: this.#site(entry.get('frames')),
+        });
         draft.problems.add(
           'out of memory',
           `The allocator ran out of memory: ${size} bytes were asked for, ${Math.max(0, integer(entry.get('device_free')))} were free on device ${device}.`,
@@ -216,6 +234,23 @@ export class SnapshotReader implements FormatReader {
       before.heldBack !== total.heldBack
     )
       draft.counters.add(time, device, total.allocated, total.reserved, total.heldBack);
+  }
+
+  #givesBack(device: number, size: number, site: number): void {
+    const known = this.#givenBack.get(device);
+    if (known?.site === site) known.bytes += size;
+    else this.#givenBack.set(device, { bytes: size, site });
+  }
+
+  /**
+   * Segments that the same call gave back just before it got a new one: the driver had refused it. Without stacks this
+   * looks like an empty_cache() that somebody wrote, and nothing is said.
+   */
+  #takes(device: number, size: number, site: number, time: number): void {
+    const given = this.#givenBack.get(device);
+    if (given && site >= 0 && given.site === site)
+      this.#draft.allocatorEvents.push({ kind: 'retry', time, device, bytes: size, free: given.bytes, site });
+    this.#givenBack.delete(device);
   }
 
   #newBlock(

@@ -31,6 +31,8 @@ export interface Trace {
   readonly marks: MarkColumns;
   readonly blocks: BlockColumns;
   readonly counters: CounterColumns;
+  /** What the allocator went through beside handing out blocks; left out where the file does not say. */
+  readonly allocatorEvents?: readonly AllocatorEvent[];
   /** Host time of each step of `program`, -1 where not known. Importers always give it. */
   readonly stepTime?: Float64Array;
   readonly counts: TraceCounts;
@@ -192,6 +194,18 @@ export interface TraceCounts {
   readonly releases: number;
   /** Rows of the file about memory of any kind, host memory too; left out where they are the two above. */
   readonly memoryEvents?: number;
+}
+
+export interface AllocatorEvent {
+  /** `retry`: cached memory had to be given back before the request could be served; `outOfMemory`: it failed. */
+  readonly kind: 'retry' | 'outOfMemory';
+  readonly time: number;
+  readonly device: number;
+  /** What was asked of the driver. */
+  readonly bytes: number;
+  /** What a retry gave back; for a failure what was free on the device, -1: not known. */
+  readonly free: number;
+  readonly site: number;
 }
 
 /** A hazard of a run, worded; what `trace --format json` prints and the timeline lists. */

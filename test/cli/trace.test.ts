@@ -36,6 +36,7 @@ describe('raceline trace', () => {
     });
     expect(report.hazards[0].related[0]).toMatchObject({ file: 'train.py', line: 4 });
     expect(report.limits).toBeInstanceOf(Array);
+    expect(report.answers).toMatchObject({ concurrency: { pairs: [] }, memory: { retries: [] }, defaultStream: [] });
   });
 
   it('reads packed and cut files, and says where a cut one ends', () => {
@@ -45,6 +46,15 @@ describe('raceline trace', () => {
     const cut = raceline(at, 'trace', 'cut.raceline');
     expect(cut.code).toBe(1);
     expect(cut.stdout).toMatch(/problem at byte \d+/);
+  });
+
+  it('reads files of one run as one too', () => {
+    const at = folder({ 'a.raceline': lines, 'b.raceline': lines });
+    const text = raceline(at, 'trace', 'a.raceline', 'b.raceline').stdout;
+    expect(text).toMatch(/^together, as one run: /m);
+    const report = JSON.parse(raceline(at, 'trace', '--format', 'json', 'a.raceline', 'b.raceline').stdout);
+    expect(report.traces).toHaveLength(2);
+    expect(report.merged.counts.allocations).toBe(2);
   });
 
   it('one bad file never stops the rest', () => {

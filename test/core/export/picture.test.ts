@@ -90,7 +90,7 @@ it('PNG is whole: its chunks have their sums, its rows their length', () => {
 
 it('a hundred thousand slices take no more shapes than there are pixels', () => {
   const trace = run((w) => {
-    for (let i = 0; i < 100_000; i++) w.gpu({ op: -1, st: 1, t: i * 10, d: 4, name: 'k', kind: 'kernel' });
+    for (let i = 0; i < 100_000; i++) w.gpu({ st: 1, t: i * 10, d: 4, name: 'k', kind: 'kernel' });
   });
   expect(trace.deviceSlices.length).toBe(100_000);
   expect(pictureOf(trace).shapes.length).toBeLessThan(3000);
