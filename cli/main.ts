@@ -27,7 +27,7 @@ const usage = `raceline finds missing stream synchronization in PyTorch programs
   raceline explain CODE | --list
   raceline lean [--format text|json] PATH…
   raceline preview FILE.py [--entry NAME] [-o OUT.raceline] [--witness [--hazard N]]
-  raceline run [-o OUT.raceline] [--python EXE] [--level full|timeline] [--serialize blocks|stream]
+  raceline run [-o OUT.raceline] [--python EXE] [--level full|timeline] [--serialize blocks|stream] [--with csan|compute-sanitizer]
                -- SCRIPT.py ARGS…
   raceline trace FILE… [--format text|json]
   raceline view FILE… [--port N] [--no-open]

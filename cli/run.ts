@@ -2,17 +2,20 @@
 import { existsSync } from 'node:fs';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { executorFolder, findPython, runPython } from './executor.ts';
+import { peers, runWithPeer } from './peers.ts';
 import { defaultOutput } from './recordings.ts';
 import { trace } from './trace.ts';
 
 export async function run(args: readonly string[]): Promise<number> {
-  const given = parseArguments(args, ['-o', '--python', '--level', '--device', '--serialize']);
+  const given = parseArguments(args, ['-o', '--python', '--level', '--device', '--serialize', '--with']);
   const program = given.after ?? given.rest;
   if (!program.length) throw new UsageError('run needs a script: raceline run -- SCRIPT.py ARGS…');
   const level = choice(given, '--level', ['full', 'timeline'], 'full');
   const device = choice(given, '--device', ['auto', 'cuda', 'meta'], 'auto');
   const serialize = choice(given, '--serialize', ['no', 'blocks', 'stream'], 'no');
   const python = given.values.get('--python') ?? findPython();
+  const peer = choice(given, '--with', ['none', ...peers], 'none');
+  if (peer !== 'none') return runWithPeer(peer, python, program, given.values.get('-o'));
   const out = given.values.get('-o') ?? defaultOutput(program[0]!);
   const options = ['-o', out, '--level', level, '--device', device];
   if (serialize !== 'no') options.push('--serialize', serialize);

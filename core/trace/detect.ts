@@ -3,8 +3,9 @@
  */
 import { strFromU8 } from 'fflate';
 import { TraceError } from './error.ts';
+import { isSanitizerText } from './sanitizer.ts';
 
-export type KnownFormat = 'raceline' | 'kineto' | 'snapshot' | 'nsys';
+export type KnownFormat = 'raceline' | 'kineto' | 'snapshot' | 'nsys' | 'sanitizer';
 
 /** So many unpacked bytes are enough to tell. */
 export const detectLength = 4096;
@@ -16,6 +17,7 @@ export function isGzip(bytes: Uint8Array): boolean {
 export function detect(head: Uint8Array, name: string): KnownFormat {
   if (head.length === 0) throw new TraceError(`${shown(name)} is empty.`, 0);
   if (startsWith(head, sqlite)) return 'nsys';
+  if (isSanitizerText(strFromU8(head, true))) return 'sanitizer';
   for (const [magic, what] of refused) if (startsWith(head, magic)) throw new TraceError(`${shown(name)} ${what}`, 0);
   if (head[0] === 0x80 && head[1]! >= 2 && head[1]! <= 5) return 'snapshot';
   if (head[0] === 0x80 && head[1]! > 5)
@@ -39,7 +41,7 @@ export function detect(head: Uint8Array, name: string): KnownFormat {
       0,
     );
   throw new TraceError(
-    `${shown(name)} is no trace that Raceline knows: it can open .raceline files, PyTorch profiler traces (.json, .json.gz), Nsight Systems exports (.sqlite) and CUDA allocator snapshots (.pickle).`,
+    `${shown(name)} is no trace that Raceline knows: it can open .raceline files, PyTorch profiler traces (.json, .json.gz), Nsight Systems exports (.sqlite), CUDA allocator snapshots (.pickle) and reports of PyTorch's CUDA sanitizer and of compute-sanitizer.`,
     0,
   );
 }

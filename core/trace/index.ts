@@ -9,6 +9,7 @@ import { KinetoReader } from './kineto.ts';
 import { NsysReader } from './nsys.ts';
 import { RacelineReader } from './raceline.ts';
 import type { FormatReader } from './reader.ts';
+import { SanitizerReader } from './sanitizer.ts';
 import { SnapshotReader } from './snapshot.ts';
 import type { Trace } from './trace.ts';
 
@@ -26,6 +27,7 @@ const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
   kineto: () => new KinetoReader(),
   snapshot: () => new SnapshotReader(),
   nsys: () => new NsysReader(),
+  sanitizer: () => new SanitizerReader(),
 };
 
 /** Throws a `TraceError` where the file as a whole cannot be opened. */
