@@ -179,10 +179,16 @@ export function showRun(
     tooltip.root,
     live,
   );
-  const column = element('div', { class: 'stage-column' }, ...bannersOf(run, options.live === true), stage);
+  const column = element(
+    'main',
+    { class: 'stage-column' },
+    element('h1', { class: 'unseen' }, `Timeline of ${run.name}`),
+    ...bannersOf(run, options.live === true),
+    stage,
+  );
   const hadFocus = root.contains(document.activeElement);
   root.classList.remove('covered');
-  root.replaceChildren(toolbar.root, column, panel.root, status.root, help);
+  root.replaceChildren(element('header', {}, toolbar.root), column, panel.root, status.root, help);
   if (hadFocus) overlay.focus();
   panel.showRun(run, urgency);
   showSummary();
@@ -459,7 +465,7 @@ export function showRun(
           return { key, name, shown: !state.hidden.has(key), pinned: state.pinned.includes(key) };
         });
     };
-    openLaneList(document.body, anchor, now, {
+    openLaneList(column, anchor, now, {
       toggle: (key) => update({ ...state, hidden: states.toggled(state.hidden, key) }),
       pin: (key) => update(lanes.togglePin(state, key)),
       move: (key, by) => update(lanes.moveLane(state, layout, key, by)),

@@ -81,7 +81,8 @@ export function openMenu(name: string, entries: readonly MenuEntry[], place: Men
   });
   document.addEventListener('pointerdown', outside, true);
   window.addEventListener('blur', away);
-  document.body.append(menu);
+  // Within the page's landmark, for those who go from one to the next.
+  (document.querySelector('main') ?? document.body).append(menu);
   const { offsetWidth, offsetHeight } = menu;
   menu.style.left = `${Math.max(4, Math.min(place.x, window.innerWidth - offsetWidth - 4))}px`;
   menu.style.top = `${Math.max(4, Math.min(place.y, window.innerHeight - offsetHeight - 4))}px`;

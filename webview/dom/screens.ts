@@ -30,8 +30,8 @@ const button = (words: string, action: () => void, primary = false): HTMLElement
 /** `canRun`: there is an editor that can run the program. */
 export function emptyScreen(wishes: ScreenWishes, canRun: boolean): HTMLElement {
   return element(
-    'section',
-    { class: 'screen', 'aria-label': 'No run open' },
+    'main',
+    { class: 'screen' },
     marks(),
     element('h1', {}, 'No run open'),
     element(
@@ -58,8 +58,8 @@ export function loadingScreen(name: string, wishes: ScreenWishes): LoadingScreen
   const next = element('p', { class: 'note' }, 'Next: order the steps, then look for findings.');
   const bar = element('progress', { max: '100', 'aria-label': `Reading ${name}` });
   const root = element(
-    'section',
-    { class: 'screen', 'aria-label': 'Loading', 'aria-busy': 'true' },
+    'main',
+    { class: 'screen', 'aria-busy': 'true' },
     element('h1', {}, `Reading ${name}`),
     facts,
     bar,
@@ -88,11 +88,10 @@ export function loadingScreen(name: string, wishes: ScreenWishes): LoadingScreen
 /** The message says what is wrong and where; the title says what kind of wrong it is. */
 export function errorScreen(name: string, message: string, wishes: ScreenWishes): HTMLElement {
   return element(
-    'section',
-    { class: 'screen', role: 'alert' },
+    'main',
+    { class: 'screen' },
     signOf('confirmed', 'error'),
-    element('h1', {}, 'This trace could not be opened'),
-    element('p', {}, message),
+    element('div', { role: 'alert' }, element('h1', {}, 'This trace could not be opened'), element('p', {}, message)),
     element('div', { class: 'actions' }, button('Open another trace…', wishes.pick, true)),
     element('p', { class: 'code' }, name),
   );

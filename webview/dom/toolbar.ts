@@ -83,7 +83,7 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
   });
   const hint = element('kbd', {}, '/');
   const found = element('span', { class: 'found', role: 'status' });
-  const lanesWords = element('span', {}, 'All lanes');
+  const lanesWords = element('span', {});
   const lanes = button('lanes', 'Choose lanes (L)', (self) => wishes.lanes(self), lanesWords);
   lanes.setAttribute('aria-haspopup', 'true');
   const previous = button('previous', 'Previous finding (, or Shift+F8)', () => wishes.stepFinding(-1));
@@ -151,7 +151,9 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
       range.setAttribute('aria-pressed', String(facts.range));
       measure.setAttribute('aria-pressed', String(facts.measure));
       compare.setAttribute('aria-pressed', String(facts.comparing));
-      setText(lanesWords, facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`);
+      const lanesText = facts.hiddenLanes === 0 ? 'All lanes' : `${facts.hiddenLanes} hidden`;
+      if (lanesWords.textContent !== lanesText) lanes.setAttribute('aria-label', `${lanesText}, choose lanes`);
+      setText(lanesWords, lanesText);
       const placeholder = facts.narrow ? 'Search' : 'Search kernels, tensors, lines';
       if (input.placeholder !== placeholder) input.placeholder = placeholder;
     },
