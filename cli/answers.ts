@@ -43,6 +43,11 @@ export function answerLines(trace: Trace): string[] {
     );
   }
   some(
+    'another tool’s critical path lies over the file:',
+    path.recorded,
+    ({ kind, count, time }) => `${count} ${kind || 'arrows'}, ${timeText(time)}`,
+  );
+  some(
     'waits that could go, in this run:',
     answers.spareWaits,
     ({ why, kind, stream, at, count, blocked }) =>
@@ -107,6 +112,7 @@ export function answersJson(trace: Trace): object {
       host: criticalPath.host,
       idle: criticalPath.idle,
       pieces: criticalPath.pieces.length,
+      recorded: criticalPath.recorded,
       shares: criticalPath.shares.slice(0, inJson).map((share) => ({ ...share, stream: name(share.stream) })),
     },
     spareWaits: spareWaits.slice(0, inJson).map(({ mark: _, ...wait }) => ({ ...wait, stream: name(wait.stream) })),

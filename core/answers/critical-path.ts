@@ -43,6 +43,8 @@ export interface CriticalPath {
   readonly idle: number;
   /** What takes most of it, the most first. */
   readonly shares: readonly PathShare[];
+  /** What another tool (HTA) has laid over the file as its critical path: how many arrows of which kind. */
+  readonly recorded: readonly { readonly kind: string; readonly count: number; readonly time: number }[];
 }
 
 /** Host work between two launches is told as one piece; clocks of host and device may differ by so much. Nanoseconds. */
@@ -52,7 +54,26 @@ export function criticalPathOf(trace: Trace): CriticalPath {
   const pieces = new Walk(trace).run();
   const total = (kind: PathPiece['kind']) =>
     pieces.reduce((sum, piece) => sum + (piece.kind === kind ? piece.end - piece.start : 0), 0);
-  return { pieces, device: total('device'), host: total('host'), idle: total('idle'), shares: sharesOf(trace, pieces) };
+  return {
+    pieces,
+    device: total('device'),
+    host: total('host'),
+    idle: total('idle'),
+    shares: sharesOf(trace, pieces),
+    recorded: recordedPath(trace),
+  };
+}
+
+function recordedPath({ arrows = [], strings }: Trace): CriticalPath['recorded'] {
+  const kinds = new Map<string, { kind: string; count: number; time: number }>();
+  for (const { kind, fromTime, toTime } of arrows) {
+    const name = strings[kind] ?? '';
+    const known = kinds.get(name) ?? { kind: name, count: 0, time: 0 };
+    known.count++;
+    known.time += Math.max(0, toTime - fromTime);
+    kinds.set(name, known);
+  }
+  return [...kinds.values()].sort((a, b) => b.time - a.time || b.count - a.count);
 }
 
 class Walk {

@@ -6,7 +6,7 @@ import type { EventEntry, BlockEntry, Step, StreamEntry, StreamProgram, ThreadEn
 import { float64, groupedOrder, int32, inverse, uint8 } from './columns.ts';
 import { Problems } from './problems.ts';
 import { StringTable } from './strings.ts';
-import type { AllocatorEvent, Trace, TraceCounts, TraceStream, TraceThread } from './trace.ts';
+import type { AllocatorEvent, Arrow, Trace, TraceCounts, TraceStream, TraceThread } from './trace.ts';
 import { deviceSliceKinds, hostSliceKinds, markKinds } from './trace.ts';
 
 export interface DraftOrigin {
@@ -195,6 +195,7 @@ export class TraceDraft {
   readonly blocks = new BlockRows();
   readonly counters = new CounterRows();
   readonly allocatorEvents: AllocatorEvent[] = [];
+  readonly arrows: Arrow[] = [];
 
   readonly programStreams: Mutable<StreamEntry>[] = [];
   readonly events: EventEntry[] = [];
@@ -433,6 +434,7 @@ export class TraceDraft {
         device: counters.device.finish(counterOrder),
       },
       ...(this.allocatorEvents.length > 0 ? { allocatorEvents: this.allocatorEvents } : {}),
+      ...(this.arrows.length > 0 ? { arrows: this.arrows } : {}),
       stepTime: this.stepTime.finish(),
       counts: { ...this.#counts(), ...about.counts },
       limits: this.limits,

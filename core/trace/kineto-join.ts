@@ -26,7 +26,15 @@ interface Call {
 
 export function joinKineto(rows: KinetoRows, earliest: number): void {
   const { draft } = rows;
-  for (const column of [draft.host.start, draft.device.start, rows.syncs.time, rows.events.time, rows.memory.time])
+  for (const column of [
+    draft.host.start,
+    draft.device.start,
+    rows.syncs.time,
+    rows.events.time,
+    rows.memory.time,
+    rows.path.fromTime,
+    rows.path.toTime,
+  ])
     column.add(-earliest);
 
   const order = draft.host.order();
@@ -51,6 +59,7 @@ export function joinKineto(rows: KinetoRows, earliest: number): void {
   }
   makeBlocks(rows, memoryOrder, memory);
   makeSteps(rows, callOf);
+  makeArrows(rows);
   workOutMarkTimes(draft);
 }
 
@@ -201,6 +210,26 @@ function makeBlocks(
       ofDevice.delete(address);
     }
     draft.counters.add(time, device, memory.allocated.get(row), memory.reserved.get(row), -1);
+  }
+}
+
+// Arrows of another tool's critical path.
+
+function makeArrows({ draft, path }: KinetoRows): void {
+  const threads = new Map(draft.threads.map(({ pid, tid }, i) => [`${pid} ${tid}`, i]));
+  const streams = new Map(draft.streams.map(({ device, number }, i) => [`${device} ${number}`, i]));
+  for (let row = 0; row < path.toTime.length; row++) {
+    const from = `${path.fromPid.get(row)} ${path.fromTid.get(row)}`;
+    const to = `${path.toPid.get(row)} ${path.toTid.get(row)}`;
+    draft.arrows.push({
+      fromTime: path.fromTime.get(row),
+      fromStream: streams.get(from) ?? -1,
+      fromThread: threads.get(from) ?? -1,
+      toTime: path.toTime.get(row),
+      toStream: streams.get(to) ?? -1,
+      toThread: threads.get(to) ?? -1,
+      kind: path.kind.get(row),
+    });
   }
 }
 

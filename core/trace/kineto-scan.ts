@@ -471,8 +471,8 @@ export class KinetoScanner implements ScannedEvent {
     const words = this.#words;
     if (!this.#same(start, layout.opening)) return otherLayout;
     const phase = bytes[start + 13]!;
-    if ((phase === 115 || phase === 102) && bytes[start + 14] === quote) {
-      // Flow arrows are of no use here: what they join is joined by correlation.
+    if ((phase === 115 || phase === 102) && bytes[start + 14] === quote && bytes[start + 18] === 105) {
+      // The profiler's own flow arrows, which begin with their id, are of no use: what they join is joined by correlation.
       this.phase = phase;
       this.category = -1;
       return this.#closingLine(start + 16, 2);
@@ -555,7 +555,10 @@ export class KinetoScanner implements ScannedEvent {
     this.#argumentsFrom = -1;
     if (this.#same(i, layout.arguments)) {
       this.#argumentsFrom = i + 14;
-      i = this.#closingLine(i + 14, 4);
+      // Without arguments the bracket is closed on the same line.
+      if (bytes[i + 14] === closeBrace) i += 15;
+      else if (bytes[i + 14] !== 10) return otherLayout;
+      else i = this.#closingLine(i + 14, 4);
       if (i < 0) return i;
       this.#argumentsTo = i;
     }

@@ -37,6 +37,14 @@ const roles = {
   cuda_sync: 'sync',
   cuda_event: 'event',
   cpu_instant_event: 'instant',
+  // Other vendors: what runs on the device, and calls on the host.
+  mtia_ccp_events: 'kernel',
+  hpu_op: 'runtime',
+  glow_runtime: 'runtime',
+  mtia_insight: 'none',
+  mtia_counters: 'none',
+  mtia_workloadd: 'none',
+  cuda_profiler_range: 'none',
   // Names of before 2021.
   Operator: 'operator',
   Runtime: 'runtime',
@@ -50,7 +58,7 @@ const roles = {
   ac2g: 'none',
   async_cpu_to_gpu: 'none',
   fwdbwd: 'none',
-  critical_path: 'none',
+  critical_path: 'path',
   external_correlation: 'none',
   collective_comm: 'none',
   hardware_counters: 'none',
@@ -87,6 +95,7 @@ const memoryFields = new ArgumentFields([
   'Total Reserved',
 ]);
 const nameFields = new ArgumentFields(['name']);
+const pathFields = new ArgumentFields(['type', 'weight']);
 
 /** Rows of the file that are not slices; times are nanoseconds from `origin` of the reader. */
 export class SyncRows {
@@ -127,12 +136,25 @@ export class MemoryRows {
   readonly reserved = float64();
 }
 
+/** Arrows of a critical path that another tool has laid over the file; rows by process and thread as the file has them. */
+export class PathRows {
+  readonly fromTime = float64();
+  readonly fromPid = float64();
+  readonly fromTid = float64();
+  readonly toTime = float64();
+  readonly toPid = float64();
+  readonly toTid = float64();
+  /** Id of the text of its type. */
+  readonly kind = int32();
+}
+
 /** Rows of the file as they came, before anything is joined. */
 export class KinetoRows {
   readonly draft = new TraceDraft();
   readonly syncs = new SyncRows();
   readonly events = new EventRows();
   readonly memory = new MemoryRows();
+  readonly path = new PathRows();
   /** Beside the host rows of the draft: the correlation of a call (-1), and the row of the file. */
   readonly callCorrelation = float64();
   readonly hostRow = int32();
@@ -223,7 +245,11 @@ export class KinetoReader implements FormatReader, KinetoSink {
       clock: 'gpu',
       unixStart: this.#unixStart(),
       rank: this.#rank(),
-      counts: { memoryEvents: this.#memoryEvents },
+      counts: {
+        memoryEvents: this.#memoryEvents,
+        rows: this.#scanner.row + 1,
+        syncs: rows.syncs.time.length,
+      },
     });
   }
 
@@ -254,6 +280,10 @@ export class KinetoReader implements FormatReader, KinetoSink {
     if (role === 'instant') {
       if (this.#memoryName < 0 && this.#text(event.name) === '[memory]') this.#memoryName = event.name;
       if (event.name === this.#memoryName) this.#memory(event);
+      return;
+    }
+    if (role === 'path') {
+      this.#path(event);
       return;
     }
     // Flow arrows of some writers carry the category of what they join.
@@ -365,6 +395,29 @@ export class KinetoReader implements FormatReader, KinetoSink {
     memory.reserved.push(number(memoryFields, 5));
   }
 
+  /** HTA writes the two ends of an arrow one behind the other. */
+  #path(event: ScannedEvent): void {
+    const { path } = this.#rows;
+    const open = path.fromTime.length > path.toTime.length;
+    if (event.phase === phaseFlowStart && !open) {
+      event.readArguments(pathFields);
+      path.fromTime.push(this.#time(event));
+      path.fromPid.push(numeric(event.pid, event.pidIsText));
+      path.fromTid.push(numeric(event.tid, event.tidIsText));
+      path.kind.push(pathFields.texts[0]!);
+    } else if (event.phase === phaseFlowEnd && open) {
+      path.toTime.push(this.#time(event));
+      path.toPid.push(numeric(event.pid, event.pidIsText));
+      path.toTid.push(numeric(event.tid, event.tidIsText));
+    } else
+      this.problem(
+        'flow',
+        `The arrow at byte ${event.offset} has one end only; it is left out.`,
+        event.offset,
+        event.row,
+      );
+  }
+
   #threadName(event: ScannedEvent): void {
     if (this.#text(event.name) !== 'thread_name' || event.tidIsText || event.pidIsText) return;
     event.readArguments(nameFields);
@@ -472,6 +525,8 @@ export class KinetoReader implements FormatReader, KinetoSink {
 
 const phaseComplete = 'X'.charCodeAt(0);
 const phaseMetadata = 'M'.charCodeAt(0);
+const phaseFlowStart = 's'.charCodeAt(0);
+const phaseFlowEnd = 'f'.charCodeAt(0);
 
 /** Outer keys that tell another tool's file. */
 const otherTools = {

@@ -69,13 +69,16 @@ export function mergeTraces(files: readonly NamedTrace[]): Trace {
   for (const part of parts) part.pointAtSteps();
   for (const limit of new Set(files.flatMap(({ trace }, i) => trace.limits.filter((limit) => !settled(limit, i)))))
     draft.limits.push(limit);
-  const memoryEvents = files.reduce((sum, { trace }) => sum + (trace.counts.memoryEvents ?? 0), 0);
+  const counts: { memoryEvents?: number; rows?: number; syncs?: number } = {};
+  for (const key of ['memoryEvents', 'rows', 'syncs'] as const)
+    for (const { trace } of files)
+      if (trace.counts[key] !== undefined) counts[key] = (counts[key] ?? 0) + trace.counts[key];
   const merged = draft.finish({
     format: files[0]!.trace.format,
     producer: [...new Set(files.map(({ trace }) => trace.producer))].join(', '),
     clock: files.some(({ trace }) => trace.clock === 'gpu') ? 'gpu' : 'model',
     unixStart: first === undefined ? undefined : String(first),
-    ...(memoryEvents > 0 ? { counts: { memoryEvents } } : {}),
+    counts,
   });
   return { ...merged, problems: [...merged.problems, ...files.flatMap(({ trace }) => trace.problems)] };
 }
@@ -201,6 +204,23 @@ class Part {
         implicit: m.implicit[i] === 1,
         step: -1,
         site: this.#site(m.site[i]!),
+      });
+    for (const event of trace.allocatorEvents ?? [])
+      draft.allocatorEvents.push({
+        ...event,
+        time: time(event.time),
+        device: this.#device0(event.device),
+        site: this.#site(event.site),
+      });
+    for (const arrow of trace.arrows ?? [])
+      draft.arrows.push({
+        fromTime: time(arrow.fromTime),
+        toTime: time(arrow.toTime),
+        fromStream: stream(arrow.fromStream),
+        toStream: stream(arrow.toStream),
+        fromThread: arrow.fromThread < 0 ? -1 : this.#threads + arrow.fromThread,
+        toThread: arrow.toThread < 0 ? -1 : this.#threads + arrow.toThread,
+        kind: string(arrow.kind),
       });
     if (!blocks) return;
     for (let i = 0; i < b.length; i++) {

@@ -93,6 +93,7 @@ export class SnapshotReader implements FormatReader {
       format: 'snapshot',
       producer: 'torch.cuda.memory snapshot',
       clock: 'gpu',
+      counts: { rows: entries.length },
       unixStart: this.#hasTimes && this.#start > 0 ? String(BigInt(Math.floor(this.#start)) * 1000n) : undefined,
     });
   }

@@ -33,6 +33,8 @@ export interface Trace {
   readonly counters: CounterColumns;
   /** What the allocator went through beside handing out blocks; left out where the file does not say. */
   readonly allocatorEvents?: readonly AllocatorEvent[];
+  /** Arrows that another tool has laid over the file: the critical path as HTA worked it out. Left out: there are none. */
+  readonly arrows?: readonly Arrow[];
   /** Host time of each step of `program`, -1 where not known. Importers always give it. */
   readonly stepTime?: Float64Array;
   readonly counts: TraceCounts;
@@ -194,6 +196,22 @@ export interface TraceCounts {
   readonly releases: number;
   /** Rows of the file about memory of any kind, host memory too; left out where they are the two above. */
   readonly memoryEvents?: number;
+  /** Rows of the file of any kind: events of a profile, entries of a snapshot. */
+  readonly rows?: number;
+  /** Rows about synchronization: waits of streams and of the host, queries that said done. */
+  readonly syncs?: number;
+}
+
+export interface Arrow {
+  readonly fromTime: number;
+  readonly toTime: number;
+  /** An end lies on a stream or on a thread; -1: not there. */
+  readonly fromStream: number;
+  readonly fromThread: number;
+  readonly toStream: number;
+  readonly toThread: number;
+  /** String: `critical_path_kernel_launch_delay`; -1: not said. */
+  readonly kind: number;
 }
 
 export interface AllocatorEvent {

@@ -18,6 +18,9 @@ const has = (name: string) => existsSync(path.join(shared, name));
 
 interface IndexRow {
   readonly program: string;
+  readonly events: number;
+  readonly cuda_sync: number;
+  readonly allocator_entries?: number;
   readonly kernels: number;
   readonly memcpy: number;
   readonly memset: number;
@@ -50,6 +53,8 @@ describe.skipIf(!has('traces/INDEX.json'))('recorded programs', () => {
       memset: counts.memsets,
       stream_waits: counts.waits,
       memory_events: counts.memoryEvents,
+      events: trace.counts.rows,
+      cuda_sync: trace.counts.syncs,
       streams: streams.map((stream) => stream.number),
     }).toEqual({
       kernels: row.kernels,
@@ -57,6 +62,8 @@ describe.skipIf(!has('traces/INDEX.json'))('recorded programs', () => {
       memset: row.memset,
       stream_waits: row.stream_waits,
       memory_events: row.memory_events,
+      events: row.events,
+      cuda_sync: row.cuda_sync,
       streams: row.streams,
     });
   });
@@ -73,15 +80,17 @@ describe.skipIf(!has('traces/INDEX.json'))('recorded programs', () => {
     },
   );
 
-  it.each(index.filter((row) => has(`traces/${row.program}/snapshot.pickle.gz`)).map((row) => row.program))(
-    'snapshot of %s',
-    (program) => {
-      const trace = open(`traces/${program}/snapshot.pickle.gz`);
-      expectWhole(trace);
-      expect(trace.counts.allocations).toBeGreaterThan(0);
-      expect(trace.sites.length).toBeGreaterThan(0);
-    },
-  );
+  it.each(
+    index
+      .filter((row) => has(`traces/${row.program}/snapshot.pickle.gz`))
+      .map((row) => [row.program, row.allocator_entries] as const),
+  )('snapshot of %s', (program, entries) => {
+    const trace = open(`traces/${program}/snapshot.pickle.gz`);
+    expectWhole(trace);
+    expect(trace.counts.rows).toBe(entries);
+    expect(trace.counts.allocations).toBeGreaterThan(0);
+    expect(trace.sites.length).toBeGreaterThan(0);
+  });
 });
 
 describe.skipIf(!has('real-traces'))('traces of others', () => {
@@ -114,6 +123,25 @@ describe.skipIf(!has('real-traces'))('traces of others', () => {
       )
         overlaps++;
     expect(overlaps).toBe(74);
+  });
+
+  it.each([
+    ['hta-event-sync', 92],
+    ['hta-critical-path-overlay', 1732],
+    ['hta-v100-memory-events', 216_092],
+    ['hta-absolute-fractional-ts', 68_692],
+    ['hta-nccl', 40_573],
+    ['hta-mi250-rocm', 220],
+    ['tracelens-b200-overlaps', 24_656],
+    ['tracelens-h100-qwen', 18_221],
+    ['tracelens-triton', 246],
+  ])('%s has %i events', (name, events) => {
+    expect(open(`real-traces/${name}.json.gz`).counts.rows).toBe(events);
+  });
+
+  it('192 arrows of a critical path, and 41 rows about synchronization', () => {
+    const { arrows, counts } = open('real-traces/hta-critical-path-overlay.json.gz');
+    expect([arrows?.length, counts.syncs]).toEqual([192, 41]);
   });
 
   it('28,010 allocator events', () => {
