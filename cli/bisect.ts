@@ -45,7 +45,7 @@ interface Named {
 export async function bisect(args: readonly string[]): Promise<number> {
   const given = parseArguments(
     args,
-    ['--trace', '--python', '--format', '--check', '--timeout', '-o'],
+    ['--trace', '--record', '--python', '--format', '--check', '--timeout', '-o'],
     ['--exit-code'],
   );
   const program = given.after ?? given.rest;
@@ -54,7 +54,8 @@ export async function bisect(args: readonly string[]): Promise<number> {
   const limit = Number(given.values.get('--timeout') ?? 900);
   if (!(limit > 0)) throw new UsageError('--timeout is a number of seconds');
   const python = given.values.get('--python') ?? findPython();
-  const recording = given.values.get('--trace') ?? (await recordForRerun(python, program));
+  const recording =
+    given.values.get('--trace') ?? (await recordForRerun(python, program, given.values.get('--record')));
   const considered = planConfirm(await readTrace(recording));
   const report = await search(recording, python, program, limit, {
     version: 1,
@@ -66,7 +67,7 @@ export async function bisect(args: readonly string[]): Promise<number> {
   const places = await Promise.all(
     report.places.map(async (place) => ({ ...place, names: await namesOf(place, hazards) })),
   );
-  const found = { ...report, places };
+  const found = { ...report, places, recorded: hazards.length };
   const text = format === 'json' ? `${JSON.stringify({ version: 1, trace: recording, ...found })}\n` : inWords(found);
   const out = given.values.get('-o');
   if (out) writeFileSync(out, text);

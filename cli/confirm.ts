@@ -41,14 +41,15 @@ type Status = 'reproduced' | 'not reproduced' | 'failed' | 'not tried';
 const goOn = 75;
 
 export async function confirm(args: readonly string[]): Promise<number> {
-  const given = parseArguments(args, ['--trace', '--python', '--format', '--timeout', '-o']);
+  const given = parseArguments(args, ['--trace', '--record', '--python', '--format', '--timeout', '-o']);
   const program = given.after ?? given.rest;
   if (!program.length) throw new UsageError('confirm needs a script: raceline confirm -- SCRIPT.py ARGS…');
   const format = choice(given, '--format', ['text', 'json'], 'text');
   const limit = Number(given.values.get('--timeout') ?? 300);
   if (!(limit > 0)) throw new UsageError('--timeout is a number of seconds');
   const python = given.values.get('--python') ?? findPython();
-  const recording = given.values.get('--trace') ?? (await recordForRerun(python, program));
+  const recording =
+    given.values.get('--trace') ?? (await recordForRerun(python, program, given.values.get('--record')));
   const considered = planConfirm(await readTrace(recording));
   const results = await tryAll(considered, { python, program, recording, limit });
   const found = considered.map(({ told, planned, left }) => {

@@ -14,6 +14,10 @@ export interface Start {
   readonly giveUp?: () => string | undefined;
 }
 
+/** What a command line runs: a script, or a module after `-m`. */
+export const nameOf = (program: readonly string[]): string =>
+  (program[0] === '-m' ? program[1]?.split('.').at(-1) : program[0]) ?? 'program';
+
 export const executorFolder = (): string => fileURLToPath(new URL('../executor', import.meta.url));
 
 /** The exit code; 128 where a signal ended it. */
@@ -22,7 +26,8 @@ export function runPython({ python, args, env, output, giveUp }: Start): Promise
     // The child shares the terminal's process group: Ctrl+C reaches it, and it ends by itself.
     const child = spawn(python, [...args], {
       stdio: output === undefined ? 'inherit' : ['ignore', output, output],
-      env: { ...process.env, ...env },
+      // Inside VS Code this process is its own runtime told to be Node; the program's children must not be.
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: undefined, ...env },
     });
     const ignore = () => {};
     process.on('SIGINT', ignore);

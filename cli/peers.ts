@@ -4,6 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { nameOf } from './executor.ts';
 import { defaultOutput } from './recordings.ts';
 import { trace } from './trace.ts';
 
@@ -16,7 +17,7 @@ export async function runWithPeer(
   program: readonly string[],
   out: string | undefined,
 ): Promise<number> {
-  const report = out ?? defaultOutput(program[0]!).replace(/\.raceline$/, `.${peer}.txt`);
+  const report = out ?? defaultOutput(nameOf(program)).replace(/\.raceline$/, `.${peer}.txt`);
   const { command, args, env } = peer === 'csan' ? underCsan(python, program) : underSanitizer(python, program, report);
   const { code, errors } = await run(command, args, env);
   if (peer === 'csan') {
@@ -56,7 +57,7 @@ function run(command: string, args: readonly string[], env: Readonly<Record<stri
   return new Promise<{ readonly code: number; readonly errors: string }>((resolve, reject) => {
     const child = spawn(command, [...args], {
       stdio: ['inherit', 'inherit', 'pipe'],
-      env: { ...process.env, ...env },
+      env: { ...process.env, ELECTRON_RUN_AS_NODE: undefined, ...env },
     });
     let errors = '';
     child.stderr.setEncoding('utf8');

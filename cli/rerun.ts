@@ -1,14 +1,18 @@
 /** What the commands share that run a program many times: the recording they start from, and the log of the runs. */
 import { closeSync, existsSync, openSync, readFileSync, statSync } from 'node:fs';
-import { executorFolder, runPython } from './executor.ts';
+import { executorFolder, nameOf, runPython } from './executor.ts';
 import { defaultOutput } from './recordings.ts';
 
 /** Each stream gets a hardware queue of its own: a stream that is held must not hold another. */
 export const heldStreams = { CUDA_DEVICE_MAX_CONNECTIONS: '32' };
 
 /** A recording on the GPU, with the program's output in a log beside it. */
-export async function recordForRerun(python: string, program: readonly string[]): Promise<string> {
-  const out = defaultOutput(program[0]!);
+export async function recordForRerun(
+  python: string,
+  program: readonly string[],
+  wanted: string | undefined,
+): Promise<string> {
+  const out = wanted ?? defaultOutput(nameOf(program));
   const log = `${out}.log`;
   const code = await inLog(log, (output) =>
     runPython({ python, args: [executorFolder(), '-o', out, '--device', 'cuda', ...program], output }),

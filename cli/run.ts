@@ -1,7 +1,7 @@
 /** `raceline run`: runs a program under the native executor and prints what its trace shows. */
 import { existsSync } from 'node:fs';
 import { choice, parseArguments, UsageError } from './arguments.ts';
-import { executorFolder, findPython, runPython } from './executor.ts';
+import { executorFolder, findPython, nameOf, runPython } from './executor.ts';
 import { peers, runWithPeer } from './peers.ts';
 import { defaultOutput } from './recordings.ts';
 import { trace } from './trace.ts';
@@ -16,7 +16,7 @@ export async function run(args: readonly string[]): Promise<number> {
   const python = given.values.get('--python') ?? findPython();
   const peer = choice(given, '--with', ['none', ...peers], 'none');
   if (peer !== 'none') return runWithPeer(peer, python, program, given.values.get('-o'));
-  const out = given.values.get('-o') ?? defaultOutput(program[0]!);
+  const out = given.values.get('-o') ?? defaultOutput(nameOf(program));
   const options = ['-o', out, '--level', level, '--device', device];
   if (serialize !== 'no') options.push('--serialize', serialize);
   const code = await runPython({ python, args: [executorFolder(), ...options, ...program] });

@@ -6,6 +6,7 @@ import * as vscode from 'vscode';
 import { registerCodeLens } from './codeLens.ts';
 import { registerCommands } from './commands/register.ts';
 import { LazyLanguageClient } from './languageClient.ts';
+import { registerLaunch } from './run/launch.ts';
 import { registerRunTasks } from './run/task.ts';
 import { RunFindings } from './timeline/findings.ts';
 import { registerTimelineEditor } from './timeline/editor.ts';
@@ -18,6 +19,7 @@ export function activate(context: vscode.ExtensionContext): void {
   context.subscriptions.push(log, findings, language);
   registerTimelineEditor(context, findings, log);
   const runs = registerRunTasks(context, log);
+  registerLaunch(context, runs);
   registerCommands({ context, log, language, findings, runs });
   registerTorchFiles(context);
   registerCodeLens(context);

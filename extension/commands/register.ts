@@ -6,12 +6,16 @@ import { explain } from './explain.ts';
 import { openLastTrace, openTrace } from './openTrace.ts';
 import { insertOrders, listSpareOrders } from './orders.ts';
 import { previewFunction, showWitness } from './previewFunction.ts';
-import { copyRunCommand, runFile } from './runFile.ts';
+import { bisectFile, confirmFile, copyRunCommand, runConfiguration, runFile, runFileSerialized } from './runFile.ts';
 import { selectInterpreter } from './selectInterpreter.ts';
 
 export function registerCommands(c: CommandContext): void {
   const commands: Readonly<Record<string, (...args: unknown[]) => unknown>> = {
     runFile: (uri) => runFile(c, uri),
+    runFileSerialized: (uri) => runFileSerialized(c, uri),
+    confirmFile: (uri) => confirmFile(c, uri),
+    bisectFile: (uri) => bisectFile(c, uri),
+    runConfiguration: () => runConfiguration(c),
     copyRunCommand: (uri) => copyRunCommand(c, uri),
     stopRun: () => c.runs.stopAll(),
     openTrace: () => openTrace(),

@@ -18,6 +18,14 @@ export interface RunDefinition extends vscode.TaskDefinition {
   readonly envFile?: string;
   readonly python?: readonly string[];
   readonly record?: 'full' | 'timeline';
+  /** What is done with the program; `record` by itself. */
+  readonly action?: 'record' | 'confirm' | 'bisect';
+  /** Without overlap of streams. */
+  readonly serialize?: 'blocks' | 'stream';
+  /** Under another checker, without Raceline's recorder. */
+  readonly with?: 'csan' | 'compute-sanitizer';
+  /** When a result is right, for `bisect`: an expression over the program's names. */
+  readonly check?: string;
   readonly output?: string;
 }
 
@@ -36,12 +44,20 @@ export interface RunSpec {
   readonly output: string;
   /** What is run, for titles and messages: `train.py`. */
   readonly name: string;
+  /** It need not write a trace: what it finds stands in its terminal. */
+  readonly quiet?: boolean;
+}
+
+/** What of the extension does the work: the recorder's folder, and the command line's bundle. */
+export interface Parts {
+  readonly executor: string;
+  readonly cli: string;
 }
 
 export async function runSpec(
   definition: RunDefinition,
   interpreter: Interpreter,
-  executor: string,
+  parts: Parts,
   scope: RunScope,
 ): Promise<RunSpec> {
   const settings = vscode.workspace.getConfiguration('raceline', scope.resource);
@@ -59,27 +75,48 @@ export async function runSpec(
   const envFile = definition.envFile ?? settings.get<string>('run.envFile') ?? '';
   const level = definition.record ?? settings.get<string>('run.record') ?? 'full';
   const args = definition.args ?? settings.get<string[]>('run.args') ?? [];
+  const line = [...(program ? [program] : ['-m', target]), ...args.map(expand)];
+  const own = ownCommand(definition, interpreter, parts, output, line);
+  const serialize = definition.serialize ? ['--serialize', definition.serialize] : [];
   return {
-    command: interpreter.command,
-    args: [
-      ...interpreter.args,
-      executor,
-      '-o',
-      output,
-      '--level',
-      level,
-      ...(program ? [program] : ['-m', target]),
-      ...args.map(expand),
-    ],
+    command: own?.command ?? interpreter.command,
+    args: own?.args ?? [...interpreter.args, parts.executor, '-o', output, '--level', level, ...serialize, ...line],
     cwd,
     env: environment(
       runDefaults(interpreter),
+      own?.env ?? {},
       envFile ? await readEnvFile(path.resolve(cwd, expand(envFile))) : {},
       expandValues(settings.get<Variables>('run.env') ?? {}, expand),
       expandValues(definition.env ?? {}, expand),
     ),
     output,
     name,
+    quiet: definition.with !== undefined,
+  };
+}
+
+/** What runs the program many times, or under another checker, is a command of Raceline's own command line. */
+function ownCommand(
+  { action = 'record', check, with: peer }: RunDefinition,
+  interpreter: Interpreter,
+  { cli }: Parts,
+  output: string,
+  line: readonly string[],
+): Pick<RunSpec, 'command' | 'args' | 'env'> | undefined {
+  if (action === 'record' && !peer) return undefined;
+  if (interpreter.args.length)
+    throw new Error(
+      `'${[interpreter.command, ...interpreter.args].join(' ')}' cannot be used here: name the interpreter itself, without arguments`,
+    );
+  const options = ['--python', interpreter.command];
+  const words = peer
+    ? ['run', '--with', peer, '-o', output.replace(/\.raceline$/, `.${peer}.txt`), ...options]
+    : [action, '--record', output, ...(action === 'bisect' && check ? ['--check', check] : []), ...options];
+  return {
+    command: process.execPath,
+    args: [cli, ...words, '--', ...line],
+    // VS Code's own runtime, told to be Node.
+    env: { ELECTRON_RUN_AS_NODE: '1' },
   };
 }
 

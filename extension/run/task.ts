@@ -7,7 +7,7 @@ import * as vscode from 'vscode';
 import { viewType } from '../timeline/editor.ts';
 import { findInterpreter, type Interpreter } from './interpreter.ts';
 import type { RunEnd, RunningProgram } from './process.ts';
-import { type RunDefinition, type RunScope, type RunSpec, runSpec } from './runSpec.ts';
+import { type Parts, type RunDefinition, type RunScope, type RunSpec, runSpec } from './runSpec.ts';
 import { RunTerminal } from './terminal.ts';
 import { substitute } from './variables.ts';
 
@@ -27,8 +27,9 @@ export class Runs {
     this.#log = log;
   }
 
-  get executor(): string {
-    return vscode.Uri.joinPath(this.#context.extensionUri, 'executor').fsPath;
+  get parts(): Parts {
+    const inside = (...names: string[]) => vscode.Uri.joinPath(this.#context.extensionUri, ...names).fsPath;
+    return { executor: inside('executor'), cli: inside('dist', 'cli.js') };
   }
 
   stopAll(): void {
@@ -48,7 +49,7 @@ export class Runs {
     const task = new vscode.Task(
       definition,
       scope.folder ?? vscode.TaskScope.Workspace,
-      `run ${name}`,
+      `${words(definition)} ${name}`,
       taskType,
       execution,
       [],
@@ -65,7 +66,7 @@ export class Runs {
       : (known ?? (await findInterpreter(scope.resource, this.#log)));
     if (!interpreter)
       throw new Error("no Python interpreter was found; choose one with 'Raceline: Select Interpreter for Runs…'");
-    return runSpec(definition, interpreter, this.executor, scope);
+    return runSpec(definition, interpreter, this.parts, scope);
   }
 
   #started(spec: RunSpec, program: RunningProgram): void {
@@ -86,7 +87,7 @@ export class Runs {
       () => false,
     );
     if (!written) {
-      if (!end.stopped) await explainNoTrace(spec, end);
+      if (!end.stopped && !spec.quiet) await explainNoTrace(spec, end);
       return;
     }
     void vscode.commands.executeCommand('setContext', 'raceline.hasTrace', true);
@@ -125,6 +126,15 @@ export class Runs {
     this.#ended.dispose();
   }
 }
+
+const words = ({ action, serialize, with: peer }: RunDefinition): string =>
+  peer
+    ? `run with ${peer}`
+    : action === 'confirm' || action === 'bisect'
+      ? action
+      : serialize
+        ? 'run serialized'
+        : 'run';
 
 export function registerRunTasks(context: vscode.ExtensionContext, log: vscode.LogOutputChannel): Runs {
   const runs = new Runs(context, log);

@@ -76,5 +76,6 @@ export class RunTerminal implements vscode.Pseudoterminal {
 
 function closingLine(spec: RunSpec, { code, stopped }: RunEnd): string {
   const how = stopped ? 'stopped by you' : code === 0 ? 'ended' : `ended with exit code ${code}`;
-  return `\n\x1b[2m${spec.name} ${how}; trace: ${path.relative(spec.cwd, spec.output) || spec.output}\x1b[0m\n`;
+  const trace = spec.quiet ? '' : `; trace: ${path.relative(spec.cwd, spec.output) || spec.output}`;
+  return `\n\x1b[2m${spec.name} ${how}${trace}\x1b[0m\n`;
 }

@@ -14,6 +14,13 @@ const recorded = () => inWorkspace('recorded.raceline').fsPath;
 const standIn = () => `#!${process.execPath}
 const { copyFileSync, writeFileSync } = require('node:fs');
 const args = process.argv.slice(2);
+if (args.includes('--confirm')) {
+  const { readFileSync } = require('node:fs');
+  const { hazards } = JSON.parse(readFileSync(args[args.indexOf('--confirm') + 1], 'utf8'));
+  const results = hazards.map(({ id }) => ({ id, status: 'reproduced', happened: true, message: 'as told' }));
+  writeFileSync(args[args.indexOf('--report') + 1], JSON.stringify({ version: 1, results }));
+  process.exit(0);
+}
 const output = args[args.indexOf('-o') + 1];
 process.on('SIGINT', () => {
   writeFileSync(output + '.interrupted', '');
@@ -112,6 +119,45 @@ describe('runs', () => {
     await vscode.commands.executeCommand('raceline.stopRun');
     assert.equal(await ended, 130);
     assert.ok(existsSync(`${output}.interrupted`));
+  });
+
+  it('of a launch configuration of its own start no debugger', async () => {
+    const output = inWorkspace('launched.raceline').fsPath;
+    const sessions: string[] = [];
+    const subscription = vscode.debug.onDidStartDebugSession(({ name }) => sessions.push(name));
+    try {
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of VS Code's.
+      const program = '${workspaceFolder}/racy.py';
+      await vscode.debug.startDebugging(vscode.workspace.workspaceFolders![0], {
+        type: 'raceline',
+        request: 'launch',
+        name: 'record it',
+        program,
+        args: ['launched'],
+        python: [interpreter()],
+        output,
+      });
+      await eventually(() => customTabs().find((tab) => tab.uri.fsPath === output), 'the timeline of the run');
+      assert.equal(JSON.parse(readFileSync(`${output}.seen`, 'utf8')).args.at(-1), 'launched');
+      assert.deepEqual(sessions, []);
+    } finally {
+      subscription.dispose();
+    }
+  });
+
+  it('that confirm hazards are made by the command line, and open the recording', async () => {
+    const output = inWorkspace('confirmed.raceline').fsPath;
+    const execution = await runTask({
+      type: 'raceline',
+      program: 'racy.py',
+      action: 'confirm',
+      python: [interpreter()],
+      output,
+    });
+    // 1: some hazard was reproduced.
+    assert.equal(await processEnd(execution), 1);
+    assert.ok(existsSync(output.replace(/\.raceline$/, '.plan.json')));
+    await eventually(() => customTabs().find((tab) => tab.uri.fsPath === output), 'the timeline of the recording');
   });
 
   it('say in the terminal what is wrong with a task, and end', async () => {
