@@ -181,7 +181,12 @@ export class Conflicts implements PairCheck {
 
   /** Whether the pair is one that may be accused; it may have been told already. */
   #report(conflict: OrderHazard['conflict'], cell: Cell, first: StepIndex, firstStream: StreamId): boolean {
-    if (!this.#accuse || this.#unknown(firstStream) || this.#isAnyOf(first, firstStream)) {
+    if (
+      !this.#accuse ||
+      this.#unknown(firstStream) ||
+      this.#isAnyOf(first, firstStream) ||
+      this.#joinedByUnknown(first, firstStream)
+    ) {
       this.suspected = true;
       return false;
     }
@@ -246,6 +251,19 @@ export class Conflicts implements PairCheck {
     return this.#program.streams.some(
       ({ made, isDefault, collective }, stream) =>
         !made && !isDefault && !collective && stream !== writer && this.#clocks.streamAfter(stream, writer, write),
+    );
+  }
+
+  /**
+   * A stream of which nobody knows which one it is comes after the access: it may be one that the other has waited for. What
+   * lies before the entry is ordered before streams that it was given, which says nothing.
+   */
+  #joinedByUnknown(first: StepIndex, firstStream: StreamId): boolean {
+    const step = this.#program.steps[first]!;
+    if (step.kind === 'launch' && step.before) return false;
+    return this.#program.streams.some(
+      ({ unknown }, stream) =>
+        unknown === true && stream !== this.#actor && this.#clocks.streamAfter(stream, firstStream, first),
     );
   }
 

@@ -364,3 +364,27 @@ class Sparsity:
         start(pending, zeros)
         finish(pending)
         return zeros.item()
+
+#- case: handles are waited for on one of several streams, all of which are joined
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self):
+        self.lanes = [torch.cuda.Stream() for _ in range(2)]
+        self.turn = 0
+
+    def start(self, bucket):
+        here = torch.cuda.current_stream()
+        self.turn = (self.turn + 1) % len(self.lanes)
+        lane = self.lanes[self.turn]
+        lane.wait_stream(here)
+        with torch.cuda.stream(lane):
+            work = dist.all_reduce(bucket, async_op=True)
+            work.wait()
+
+    def finish(self, bucket):
+        self.start(bucket)
+        here = torch.cuda.current_stream()
+        for lane in self.lanes:
+            here.wait_stream(lane)
+        bucket.add_(1)

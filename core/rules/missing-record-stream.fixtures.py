@@ -398,3 +398,27 @@ class Runner:
             stream.synchronize()
         outputs.clear()
         torch.zeros(1024, device="cuda")
+
+#- case: a function that a class only keeps is no method
+class Prefetched:
+    def batches(loader):
+        copier = torch.cuda.Stream()
+        first = True
+        for upcoming in loader:
+            with torch.cuda.stream(copier):
+                upcoming = upcoming.cuda(non_blocking=True)
+                upcoming = upcoming.float().sub_(1)
+            if not first:
+                batch.record_stream(torch.cuda.current_stream())
+                yield batch
+            first = False
+            torch.cuda.current_stream().wait_stream(copier)
+            batch = upcoming
+        batch.record_stream(torch.cuda.current_stream())
+        yield batch
+
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        return Prefetched.batches(self.loader)

@@ -1699,3 +1699,22 @@ def flow(host, group):
         x.mul_(2)
     pending.wait()
     print(x.sum().item())
+
+#- case: a stream of its own for a thread that has none yet is selected before anything else
+import threading
+
+kept = threading.local()
+
+def mine():
+    if not hasattr(kept, "stream"):
+        kept.stream = torch.cuda.Stream()
+        torch.cuda.set_stream(kept.stream)
+    return kept.stream
+
+def flow(x):
+    side = torch.cuda.Stream()
+    side.wait_stream(mine())
+    with torch.cuda.stream(side):
+        y = x * 2
+    mine().wait_stream(side)
+    return y + x

@@ -95,6 +95,11 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
   if (value instanceof NativeV) {
     const found = value.attributes.get(name);
     if (found !== undefined) return found;
+    if (value.path === 'threading.local') {
+      const kept = new Unknown(name, 'attribute');
+      value.attributes.set(name, kept);
+      return kept;
+    }
     if (value.path === 'torch.UntypedStorage') return plainUnknown(m, `a:${value.id}:${name}`, name);
     if (/^(weight|bias|running_mean|running_var)$/.test(name) && value.tensors.length > 0) {
       const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, 'unknown');
@@ -216,6 +221,7 @@ export function setAttribute(m: Machine, owner: Value, name: string, value: Valu
     }
     if (mode === 'statement') m.drop(target.attributes.get(name));
     target.attributes.set(name, value);
+    if (m.settled > 0 && value instanceof Unknown) value.heldAs ??= name;
   } else if (target instanceof TensorV) setTensorAttribute(m, target, name, value);
   else if (target instanceof Unknown) {
     if (target.tensor && (name === 'data' || name === 'grad')) setTensorAttribute(m, target.tensor, name, value);

@@ -230,6 +230,8 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
         if (first.attributes.has(attribute) || lookup(first.cls, attribute) !== undefined) return true;
         if (!first.open) return false;
       }
+      // What a thread keeps for itself is set when it is first asked for, which an earlier call has done.
+      if (first instanceof NativeV && first.path === 'threading.local') return true;
       if (first instanceof ExternalV)
         return typeof attribute !== 'string' || hasTorchName(m, `${first.path}.${attribute}`, node);
       return m.deriveUnknown(`hasattr:${keyOf(first)}:${typeof attribute === 'string' ? attribute : ''}`, name);

@@ -245,7 +245,6 @@ function runFunction(
   if (m.stack.length > deepest || same > deepestRecursion) return new Unknown(fn.name, 'result');
   const place = `${fn.closure.module.syntax.file}#${fn.node.start}`;
   m.touched.add(place);
-  if (m.settled === 0 && m.before === 0) m.judged.add(place);
   const module = fn.closure.module;
   const scope = new Scope(module, fn.closure, 'function');
   const caller = m.frame;
@@ -260,6 +259,7 @@ function runFunction(
   m.stack.push(frame);
   bindArguments(m, fn, scope, args, keywords);
   if (fn.node.kind === 'FunctionDef' && fn.node.isGenerator) {
+    judge(m, place);
     m.stack.pop();
     caller.node = before;
     const generator = m.temp(new GeneratorV(frame, runGenerator(m, fn.node.body)));
@@ -273,6 +273,7 @@ function runFunction(
       frame.returned = ev(m, fn.node.body);
       frame.node = fn.node.body;
     } else runBody(m, fn.node.body);
+    judge(m, place);
     const value = frame.returned;
     if (frame.returnedAt) frame.node = frame.returnedAt;
     if (entry) {
@@ -286,6 +287,7 @@ function runFunction(
     return value;
   } catch (error) {
     if (error instanceof Raised) {
+      judge(m, place);
       m.stack.length = depth;
       endFrame(m, frame);
     }
@@ -294,6 +296,11 @@ function runFunction(
     m.gradMode = grad;
     caller.node = before;
   }
+}
+
+/** Judged with its caller is what ran to its end there: of what a spent budget cut, the caller says nothing. */
+function judge(m: Machine, place: string): void {
+  if (m.settled === 0 && m.before === 0) m.judged.add(place);
 }
 
 function asTemps(value: Value): (Value & object)[] {

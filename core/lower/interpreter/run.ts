@@ -81,6 +81,10 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   }
   const target = found instanceof PropertyV ? found.getter : found;
   if (!(target instanceof FunctionV)) return;
+  if (isCalledUnbound(cls, entry)) {
+    runCall(m, target, [], target);
+    return;
+  }
   m.settled++;
   const self = makeInstance(m, cls);
   barrier(m);
@@ -91,6 +95,12 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   if (init instanceof FunctionV && m.concerned(init)) m.hooks.length = 0;
   age(self);
   runCall(m, target, [self], target);
+}
+
+/** A function that the class only keeps: called by the class's name, with something else than an object of it. */
+function isCalledUnbound(cls: ClassV, { node, module }: FunctionEntry): boolean {
+  const first = node.parameters[0]?.name;
+  return first !== 'self' && first !== 'cls' && new RegExp(`\\b${cls.name}\\.${node.name}\\(`, 'u').test(module.text);
 }
 
 /** What the constructor was given is no longer the caller's latest work. */
