@@ -83,12 +83,16 @@ export function answerLines(trace: Trace): string[] {
     ({ why, name: what, around, at, count }) =>
       `${short(what)}${count > 1 ? `, ${count} times` : ''}, ${why === 'between' ? 'between work' : 'launched while the current stream was not it, but'} on ${name(around)}${placeText(at)}`,
   );
+  some('one stream under several names (the pool has 32):', answers.aliasedStreams, ({ stream, aliases }) =>
+    [name(stream), ...aliases].join(', '),
+  );
   return lines.map((line) => line.replaceAll('\u202f', ' '));
 }
 
 /** Streams by name, times in nanoseconds. */
 export function answersJson(trace: Trace): object {
-  const { concurrency, waiting, criticalPath, spareWaits, memory, idle, defaultStream }: Answers = answersOf(trace);
+  const { concurrency, waiting, criticalPath, spareWaits, memory, idle, defaultStream, aliasedStreams }: Answers =
+    answersOf(trace);
   const name = (stream: number) => trace.streams[stream]?.name ?? null;
   return {
     concurrency: {
@@ -126,6 +130,7 @@ export function answersJson(trace: Trace): object {
     defaultStream: defaultStream
       .slice(0, inJson)
       .map(({ slice: _, around, ...use }) => ({ ...use, around: name(around) })),
+    aliasedStreams: aliasedStreams.map(({ stream, aliases }) => ({ stream: name(stream), aliases })),
   };
 }
 

@@ -13,6 +13,12 @@ import { type MemoryAnswers, memoryOf } from './memory.ts';
 import { type SpareWait, spareWaitsOf } from './spare.ts';
 import { type Waiting, waitingOf } from './waiting.ts';
 
+/** Objects of the program that are one stream: work on them follows each other whatever the program means. */
+export interface AliasedStream {
+  readonly stream: number;
+  readonly aliases: readonly string[];
+}
+
 export interface Answers {
   readonly concurrency: Concurrency;
   readonly waiting: readonly Waiting[];
@@ -21,6 +27,7 @@ export interface Answers {
   readonly memory: MemoryAnswers;
   readonly idle: readonly Idle[];
   readonly defaultStream: readonly DefaultStreamUse[];
+  readonly aliasedStreams: readonly AliasedStream[];
 }
 
 export function answersOf(trace: Trace): Answers {
@@ -32,5 +39,6 @@ export function answersOf(trace: Trace): Answers {
     memory: memoryOf(trace),
     idle: idleOf(trace),
     defaultStream: defaultStreamUses(trace),
+    aliasedStreams: trace.streams.flatMap(({ aliases }, stream) => (aliases ? [{ stream, aliases }] : [])),
   };
 }

@@ -35,7 +35,7 @@ type Row = Readonly<Record<string, unknown>>;
 const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   str: ['id', 'v'],
   site: ['id', 'file', 'line', 'fn', 'up'],
-  stream: ['id', 'device', 'handle', 'num', 'name', 'default', 'priority', 'unknown', 'collective'],
+  stream: ['id', 'device', 'handle', 'num', 'name', 'alias', 'default', 'priority', 'unknown', 'collective'],
   thread: ['id', 'tid', 'pid', 'name'],
   block: ['b', 'addr', 'size', 'st', 'name', 'mem'],
   alloc: ['n', 't', 'd', 'th', 's', 'b', 'addr', 'size', 'st', 'name', 'mem'],
@@ -93,6 +93,8 @@ export class RacelineReader implements FormatReader {
   readonly #strings = new Map<number, number>();
   readonly #sites = new Map<number, number>();
   readonly #streams = new Map<number, number>();
+  /** Streams that the file has given a name. */
+  readonly #named = new Set<number>();
   readonly #threads = new Map<number, number>();
   readonly #events = new Map<number, number>();
   readonly #blocks = new Map<number, number>();
@@ -292,7 +294,7 @@ export class RacelineReader implements FormatReader {
     const id = this.#id(row, 'id');
     if (id === undefined) return;
     const { streams, programStreams } = this.#draft;
-    const at = this.#streams.get(id) ?? this.#newStream(id);
+    const at = this.#streams.get(id) ?? this.#sameStream(id, row) ?? this.#newStream(id);
     const stream = streams[at]!;
     const entry = programStreams[at]!;
     entry.unknown = row.unknown === true ? true : undefined;
@@ -305,14 +307,33 @@ export class RacelineReader implements FormatReader {
     else if (row.handle !== undefined) this.#wrongType(row, 'handle', 'hexadecimal text');
     if (typeof row.default === 'boolean') stream.isDefault = row.default;
     const name = row.name === undefined ? '' : (this.#draft.strings.list[this.#string(row, 'name')] ?? '');
-    if (name) stream.name = name;
-    else if (stream.isDefault) stream.name = 'default';
+    const alias = row.alias === undefined ? '' : (this.#draft.strings.list[this.#string(row, 'alias')] ?? '');
+    if (name && !this.#named.has(at)) {
+      this.#named.add(at);
+      stream.name = name;
+    } else if (this.#named.has(at)) {
+      // Another name for a named stream is another object of the program for it.
+      for (const other of [name, alias])
+        if (other && other !== stream.name && !stream.aliases?.includes(other))
+          stream.aliases = [...(stream.aliases ?? []), other];
+    } else if (stream.isDefault) stream.name = 'default';
     else if (stream.number >= 0) stream.name = `stream ${stream.number}`;
     else if (stream.handle) stream.name = `stream ${stream.handle}`;
     entry.name = stream.name;
     entry.device = stream.device;
     entry.isDefault = stream.isDefault;
     if (stream.handle) entry.handle = stream.handle;
+  }
+
+  /** Two ids of one handle are one stream: what is on them follows each other. */
+  #sameStream(id: number, row: Row): number | undefined {
+    if (typeof row.handle !== 'string' || !addressPattern.test(row.handle)) return undefined;
+    const handle = row.handle.toLowerCase();
+    const device = typeof row.device === 'number' ? row.device : 0;
+    const at = this.#draft.streams.findIndex((stream) => stream.handle === handle && stream.device === device);
+    if (at < 0) return undefined;
+    this.#streams.set(id, at);
+    return at;
   }
 
   #newStream(id: number): number {

@@ -64,6 +64,8 @@ export interface TraceStream {
   readonly handle: string;
   /** Index into `program.streams`, -1 if the program does not have it. */
   readonly programStream: number;
+  /** Other objects of the program for the same stream: the pool of PyTorch has 32, the 33rd is the first again. */
+  readonly aliases?: readonly string[];
 }
 
 export interface TraceThread {

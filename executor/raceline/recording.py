@@ -41,29 +41,31 @@ class Recording:
             if got is not None:
                 return got
             got = len(self._streams)
-            name = self._stream_names.get((device, handle))
-            if name is None and handle == 0:
-                name = "default"
+            names = self._stream_names.get((device, handle), ["default"] if handle == 0 else [])
             extra = ""
-            if name is not None:
-                extra = f',"name":{self.file.string(name)}'
+            if names:
+                extra = f',"name":{self.file.string(names[0])}'
             number = None if self.number_of is None else self.number_of(device, handle, got)
             if number is not None:
                 extra += f',"num":{number}'
             default = "true" if handle == 0 else "false"
             self.file.append(f'{{"k":"stream","id":{got},"device":{device},"handle":"{hex(handle)}","default":{default}{extra}}}')
             self._streams[(device, handle)] = got
+            for alias in names[1:]:
+                self.file.append(f'{{"k":"stream","id":{got},"alias":{self.file.string(alias)}}}')
             return got
 
     def name_stream(self, device, handle, name):
-        """What the program calls a stream. The first name stays: pools hand the same stream out again."""
+        """What the program calls a stream. The first name stays: pools hand the same stream out again, under another name."""
         key = (device, handle)
-        if name is None or handle == 0 or key in self._stream_names:
+        if name is None or handle == 0 or name in self._stream_names.get(key, ()):
             return
-        self._stream_names[key] = name
+        known = self._stream_names.setdefault(key, [])
+        known.append(name)
         got = self._streams.get(key)
         if got is not None:
-            self.file.append(f'{{"k":"stream","id":{got},"name":{self.file.string(name)}}}')
+            what = "name" if len(known) == 1 else "alias"
+            self.file.append(f'{{"k":"stream","id":{got},"{what}":{self.file.string(name)}}}')
 
     def thread(self):
         """The id of the calling host thread. The autograd engine's threads count as the thread that called backward."""

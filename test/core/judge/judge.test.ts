@@ -223,3 +223,86 @@ test('work without a place in the source is grouped by what it is', () => {
   });
   expect(brief(hazards)).toEqual(['missing-wait latent error line 0 x3']);
 });
+
+/** A graph on main reads block 0 (its static input) and writes block 1 (its output); replayed twice. */
+function replayed(write: (w: RacelineWriter, s: (line: number) => number, when: 'between' | 'after') => void) {
+  return judge((w, s) => {
+    w.alloc({ n: 0, t: 0, b: 0, addr: '0x7f0000000000', size, st: 0, s: s(1) });
+    w.alloc({ n: 1, t: 1, b: 1, addr: '0x7f0000010000', size, st: 0, s: s(2) });
+    w.capture({ n: 2, t: 2, g: 0, st: 0, s: s(3) });
+    w.op({
+      n: 3,
+      t: 3,
+      st: 0,
+      name: 'mul',
+      acc: [
+        [0, 0, size, 'r'],
+        [1, 0, size, 'w'],
+      ],
+      s: s(4),
+    });
+    w.captureEnd({ n: 4, t: 4, g: 0, s: s(3) });
+    w.sync({ n: 5, t: 5, d: 1, on: 'device', s: s(5) });
+    w.replay({ n: 10, t: 10, g: 0, st: 0, s: s(6) });
+    w.gpu({ op: 10, st: 0, t: 100, d: 100, name: 'mul', kind: 'kernel' });
+    write(w, s, 'between');
+    w.replay({ n: 30, t: 30, g: 0, st: 0, s: s(6) });
+    w.gpu({ op: 30, st: 0, t: 300, d: 100, name: 'mul', kind: 'kernel' });
+    write(w, s, 'after');
+  });
+}
+
+test('a static input written while a replay runs', () => {
+  const hazards = replayed((w, s, when) => {
+    if (when === 'after') return;
+    w.op({ n: 20, t: 20, st: 1, name: 'copy_', acc: [[0, 0, size, 'w']], s: s(7) });
+    w.gpu({ op: 20, st: 1, t: 150, d: 20, name: 'copy_', kind: 'copy', bytes: size });
+  });
+  // The first replay reads what is overwritten; the second does not wait for the write.
+  expect(brief(hazards)).toEqual(['write-after-read confirmed error line 7 x1', 'missing-wait latent error line 6 x1']);
+});
+
+test('an output read on another stream and overwritten by the next replay', () => {
+  const hazards = replayed((w, s, when) => {
+    if (when === 'after') return;
+    w.record({ n: 20, t: 20, e: 0, st: 0, s: s(7) });
+    w.wait({ n: 21, t: 21, e: 0, st: 1, rec: 20, s: s(7) });
+    w.op({ n: 22, t: 22, st: 1, name: 'sum', acc: [[1, 0, size, 'r']], s: s(8) });
+    w.gpu({ op: 22, st: 1, t: 250, d: 100, name: 'sum', kind: 'kernel' });
+  });
+  expect(brief(hazards)).toEqual(['write-after-read confirmed error line 6 x1']);
+});
+
+test('a thousand repeats are one hazard', () => {
+  const hazards = judge((w, s) => {
+    for (let turn = 0; turn < 1000; turn++) {
+      const n = turn * 3;
+      w.alloc({ n, t: n, b: turn, addr: `0x7f${(turn * size + 0x1000000).toString(16)}`, size, st: 1, s: s(1) });
+      w.op({ n: n + 1, t: n + 1, st: 1, name: 'fill', acc: [[turn, 0, size, 'w']], s: s(2) });
+      w.op({ n: n + 2, t: n + 2, st: 0, name: 'mul', acc: [[turn, 0, size, 'r']], s: s(3) });
+    }
+  });
+  expect(brief(hazards)).toEqual(['missing-wait latent error line 3 x1000']);
+});
+
+test('two names of one handle are one stream, whose work follows itself', () => {
+  const w = new RacelineWriter({ producer: 'by hand', mode: 'cuda', level: 'full' });
+  const head = w.take();
+  const lines = [
+    { k: 'str', id: 0, v: 'first' },
+    { k: 'str', id: 1, v: 'thirty_third' },
+    { k: 'stream', id: 0, device: 0, handle: '0x10', name: 0 },
+    { k: 'stream', id: 1, device: 0, handle: '0x10', name: 1 },
+    { k: 'alloc', n: 0, t: 0, b: 0, addr: '0x1000', size, st: 0 },
+    { k: 'op', n: 1, t: 1, st: 0, name: 0, acc: [[0, 0, size, 'w']] },
+    { k: 'op', n: 2, t: 2, st: 1, name: 1, acc: [[0, 0, size, 'r']] },
+    { k: 'end', t: 9, status: 'ok' },
+  ];
+  const trace = openTrace(
+    new TextEncoder().encode(`${head}${lines.map((line) => JSON.stringify(line)).join('\n')}\n`),
+    'run.raceline',
+  );
+  expect(trace.problems).toEqual([]);
+  expect(trace.streams.map(({ name, aliases }) => [name, aliases])).toEqual([['first', ['thirty_third']]]);
+  expect(judgeTrace(trace)).toEqual([]);
+});
