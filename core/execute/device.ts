@@ -16,9 +16,9 @@ export class VirtualDevice {
     this.#reached = new Float64Array(events).fill(-1);
   }
 
-  /** The start of the work. */
-  run(stream: StreamId, issued: number, duration: number): number {
-    const start = Math.max(this.#done[stream]! + gap, issued + launchLatency);
+  /** The start of the work: `delay` later than it could be. */
+  run(stream: StreamId, issued: number, duration: number, delay = 0): number {
+    const start = Math.max(this.#done[stream]! + gap, issued + launchLatency) + delay;
     this.#done[stream] = start + duration;
     return start;
   }

@@ -378,7 +378,7 @@ class Execution {
 
   /** The start of the work of a step. */
   #run(at: StepIndex, stream: StreamId, issued: number, duration: number): number {
-    const start = this.#device.run(stream, issued + (this.#options.delays?.get(at) ?? 0), duration);
+    const start = this.#device.run(stream, issued, duration, this.#options.delays?.get(at));
     this.#end = Math.max(this.#end, start + duration);
     this.#options.onWork?.(at, start, start + duration);
     return start;
