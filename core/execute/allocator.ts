@@ -1,7 +1,7 @@
 /**
  * A model of PyTorch's caching allocator (c10/cuda/CUDACachingAllocator.cpp, the native one): pools by stream and size
- * class, best fit, blocks that are split and merged, and frees that wait for recorded streams. It gives addresses, so
- * that a run shows which tensors share memory.
+ * class, best fit, blocks that are split and merged, frees that wait for recorded streams, and the private pools of graph
+ * captures. It gives addresses, so that a run shows which tensors share memory.
  *
  *     one segment of 20 MiB    | x 4 MiB | y 4 MiB | free 12 MiB |       split: the rest is a free block
  *     release y                | x 4 MiB | free 16 MiB           |       merged with its free neighbour
@@ -30,6 +30,8 @@ interface Chunk {
   size: number;
   readonly stream: number;
   readonly small: boolean;
+  /** The graph whose private pool it belongs to. */
+  readonly graph: number | undefined;
   free: boolean;
   /** Neighbours in the segment. */
   previous: Chunk | undefined;
@@ -57,6 +59,9 @@ export class CachingAllocator {
   readonly #owned = new Map<number, Chunk>();
   /** By recorded stream, in order of record: the allocator looks at the head only. */
   readonly #events = new Map<number, PendingEvent[]>();
+  /** Released during a capture with recorded streams: no event can tell when those are through. */
+  #deferred: Chunk[] = [];
+  #capturing = 0;
   #nextSegment: number;
 
   /** `firstAddress` is where the first segment lies. */
@@ -64,12 +69,13 @@ export class CachingAllocator {
     this.#nextSegment = firstAddress;
   }
 
-  /** `owner`: the caller's id for what it gets. */
-  allocate(owner: number, bytes: number, stream: number, now: number): Memory {
-    this.#processEvents(now);
+  /** `owner`: the caller's id for what it gets. `graph`: the capture that asks, whose pool is its own. */
+  allocate(owner: number, bytes: number, stream: number, now: number, graph?: number): Memory {
+    // Events cannot be asked during a capture.
+    if (!this.#capturing) this.#processEvents(now);
     const size = roundUp(Math.max(bytes, 1), granule);
     const small = size <= smallRequest;
-    const chunk = this.#bestFit(stream, small, size) ?? this.#newSegment(stream, small, size);
+    const chunk = this.#bestFit(stream, small, graph, size) ?? this.#newSegment(stream, small, graph, size);
     const rest = chunk.size - size;
     if (small ? rest >= granule : rest > smallRequest) this.#split(chunk, size);
     chunk.free = false;
@@ -89,13 +95,31 @@ export class CachingAllocator {
       this.#makeFree(chunk, now);
       return;
     }
-    chunk.events = events.size;
     this.heldBack += chunk.size;
+    if (this.#capturing) {
+      this.#deferred.push(chunk);
+      return;
+    }
+    chunk.events = events.size;
     for (const [stream, time] of events) {
       const queue = this.#events.get(stream);
       if (queue) queue.push({ time, chunk });
       else this.#events.set(stream, [{ time, chunk }]);
     }
+  }
+
+  captureBegins(): void {
+    this.#capturing++;
+  }
+
+  /** What was deferred comes back: captured work did not run, so nothing is left to wait for. */
+  captureEnds(now: number): void {
+    if (--this.#capturing > 0) return;
+    for (const chunk of this.#deferred) {
+      this.heldBack -= chunk.size;
+      this.#makeFree(chunk, now);
+    }
+    this.#deferred = [];
   }
 
   #processEvents(now: number): void {
@@ -111,8 +135,8 @@ export class CachingAllocator {
     }
   }
 
-  #bestFit(stream: number, small: boolean, size: number): Chunk | undefined {
-    const pool = this.#pool(stream, small);
+  #bestFit(stream: number, small: boolean, graph: number | undefined, size: number): Chunk | undefined {
+    const pool = this.#pool(stream, small, graph);
     let best: Chunk | undefined;
     for (const chunk of pool) {
       if (chunk.size < size) continue;
@@ -122,7 +146,7 @@ export class CachingAllocator {
     return best;
   }
 
-  #newSegment(stream: number, small: boolean, size: number): Chunk {
+  #newSegment(stream: number, small: boolean, graph: number | undefined, size: number): Chunk {
     const bytes = small ? smallSegment : size < mediumRequest ? mediumSegment : roundUp(size, largeGranule);
     const address = this.#nextSegment;
     // Segments lie apart, as the driver's do: blocks of two segments never merge.
@@ -133,6 +157,7 @@ export class CachingAllocator {
       size: bytes,
       stream,
       small,
+      graph,
       free: false,
       previous: undefined,
       next: undefined,
@@ -153,14 +178,14 @@ export class CachingAllocator {
     if (rest.next) rest.next.previous = rest;
     chunk.next = rest;
     chunk.size = size;
-    this.#pool(chunk.stream, chunk.small).push(rest);
+    this.#pool(chunk.stream, chunk.small, chunk.graph).push(rest);
   }
 
   #makeFree(chunk: Chunk, now: number): void {
     this.onReusable(chunk.owner, now);
     chunk.free = true;
     chunk.owner = -1;
-    const pool = this.#pool(chunk.stream, chunk.small);
+    const pool = this.#pool(chunk.stream, chunk.small, chunk.graph);
     const { previous, next } = chunk;
     if (previous?.free) {
       pool.splice(pool.indexOf(previous), 1);
@@ -178,8 +203,8 @@ export class CachingAllocator {
     pool.push(chunk);
   }
 
-  #pool(stream: number, small: boolean): Chunk[] {
-    const key = `${stream} ${small}`;
+  #pool(stream: number, small: boolean, graph: number | undefined): Chunk[] {
+    const key = `${stream} ${small} ${graph ?? ''}`;
     let pool = this.#pools.get(key);
     if (!pool) {
       pool = [];

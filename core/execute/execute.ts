@@ -220,6 +220,7 @@ class Execution {
         const call = this.#call(step.thread, hostCost.capture);
         this.#writer.capture({ ...call.line, g: step.graph, st: step.stream, s: this.#site(at) });
         this.#captured[step.stream] = step.graph;
+        this.#allocator.captureBegins();
         this.#graphs.set(step.graph, []);
         break;
       }
@@ -229,6 +230,7 @@ class Execution {
         this.#captured.forEach((graph, stream) => {
           if (graph === step.graph) this.#captured[stream] = undefined;
         });
+        if (this.#graphs.has(step.graph)) this.#allocator.captureEnds(call.line.t);
         break;
       }
       case 'replay': {
@@ -317,7 +319,7 @@ class Execution {
   #allocate(block: number, stream: StreamId, name: string, thread: ThreadId, at: StepIndex): void {
     const call = this.#call(thread, hostCost.allocate);
     const size = this.#size(block);
-    const memory = this.#memoryOf(block).allocate(block, size, stream, call.line.t);
+    const memory = this.#memoryOf(block).allocate(block, size, stream, call.line.t, this.#captured[stream]);
     this.#held.add(block);
     this.#streamOf.set(block, stream);
     this.#writer.alloc({
