@@ -200,6 +200,10 @@ export function tensorsIn(m: Machine, values: Iterable<Value>, depth = 0): Tenso
 /** What a library calls its own `torch.cuda.stream`. */
 const selectsStream = /(?:^|[._])(?:\w*stream_?(?:context|ctx|guard|scope)|use_stream)$/i;
 
+/** What a library calls its own `torch.cuda.current_stream`; not what gives the bare handle of it. */
+const givesCurrent = /(?:^|[._])(?:get_)?current_(?:[a-z]+_)*?stream(?:_fast|_cached|_obj)?$/i;
+const givesHandle = /(?:^|_)(?:raw|ptr|handle|id|int)(?:_|$)/i;
+
 /** Callees that may wait for what they are given. */
 const ordering = /wait|sync|join|barrier|ready|finish|ensure|complete/i;
 
@@ -210,6 +214,7 @@ const onlyGives = /(^|[._])(get|peek|find|lookup|pop\w*|current|default)(_|$|\()
 export function unknownCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
   const values = [...args, ...keywords.values()];
   if (selectsStream.test(name) && values.length === 1) return streamContext(m, values[0]!);
+  if (values.length === 0 && givesCurrent.test(name) && !givesHandle.test(name)) return m.current().stream;
   m.builder.unseen();
   const result = new Unknown(name, 'result');
   m.temp(result);
@@ -220,6 +225,8 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   const computes = computesHere(m, name);
   if (computes) for (const value of values) takeForTensor(m, value);
   const tensors = tensorsIn(m, values);
+  // Whatever it does with the result of a functional collective, that waits for it.
+  for (const tensor of tensors) m.waitForPending(tensor, m.current());
   for (const item of values) {
     const value = resolved(m, item);
     m.keep(value);
@@ -279,8 +286,11 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
  */
 function computesHere(m: Machine, name: string): boolean {
   if (m.settled > 0 || m.before > 0 || m.filling || m.capturing || !m.concerned()) return false;
-  const self = m.frame.firstArgument;
-  return self instanceof InstanceV && moduleLike(self.cls) === 'torch.nn.Module' && !moves.test(name);
+  const { firstArgument: self, fn } = m.frame;
+  if (!(self instanceof InstanceV) || moves.test(name)) return false;
+  // A part of a module's class may have no base of its own.
+  const mixedIn = self.cls.bases.length === 0 && fn !== undefined && /^forward(?:_|$)/.test(fn.name);
+  return mixedIn || moduleLike(self.cls) === 'torch.nn.Module';
 }
 
 /** Callees that hand out, move or make things, or that only look at them. */

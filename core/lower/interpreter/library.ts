@@ -59,6 +59,14 @@ export function libraryCall(
       for (const item of items) total = call(m, first, [total, item], new Map(), node);
       return total;
     }
+    // Programs run with what they take for unset.
+    case 'os.getenv':
+    case 'os.environ.get': {
+      const value = m.deriveUnknown(`env:${isObj(first) ? keyOf(first) : String(first)}`, 'getenv');
+      value.plain = true;
+      value.hint = args[1] ?? keywords.get('default') ?? null;
+      return value;
+    }
     case 'contextlib.nullcontext':
       return plainContext(m, first);
     case 'contextlib.suppress': {
