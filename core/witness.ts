@@ -26,7 +26,7 @@ export function witnesses(program: StreamProgram, options: ExecuteOptions): Witn
     const words = story && wordHazard(hazard, program);
     if (!story || !words) continue;
     const { first, second, wrong, wrongAt } = story;
-    const pair = { first, second, names: new Map([[wrongAt, wrong]]), note: wrong };
+    const pair = { first, second, names: new Map([[wrongAt, wrong.replaceAll('`', '')]]), note: wrong };
     const schedules = findWitness(program, pair, options);
     if (!schedules) continue;
     const { at, message } = words;

@@ -9,14 +9,18 @@ import { severityOf } from '../core/timeline/findings.ts';
 import { alignments } from '../core/timeline/align.ts';
 import { isUnfinished } from './banners.ts';
 import type { PageSources } from './exporting.ts';
+import { linesRun } from '../core/trace/lines-run.ts';
 import { connect } from './host.ts';
 import type { FromWorker, Run, ToWorker } from './messages.ts';
 import type { ToWebview } from './protocol.ts';
 import { workerElement } from './reportPage.ts';
 import { type RunHost, type RunView, showRun } from './runView.ts';
 import { type Note, parseNotes, writeNotes } from './state/notes.ts';
-import { carriedOver } from './state/state.ts';
+import { carriedOver, type State } from './state/state.ts';
 import { readTheme, setStandaloneTheme } from './themes.ts';
+
+/** Up to so many slices a run's answers take no time worth a question. */
+const quicklyAnswered = 100_000;
 
 const root = document.getElementById('raceline');
 if (!root) throw new Error('The page has no element with the id "raceline".');
@@ -32,10 +36,15 @@ function start(root: HTMLElement): void {
   let pendingMark: { file: string; line: number } | undefined;
   let pendingHazard = -1;
   let notes: readonly Note[] = [];
-  /** The run alone, while it is shown beside a second one. */
+  /** The run alone, while it is shown beside a second one, and what was chosen of it. */
   let alone: Run | undefined;
+  let aloneState: State | undefined;
   /** A newer recording of the open run came while the worker was at the one before. */
   let waiting: Extract<ToWebview, { type: 'open' }> | undefined;
+  /** A second run came while the first was read. */
+  let waitingSecond: Extract<ToWebview, { type: 'compare' }> | undefined;
+  /** Which kind of finding two schedules show. */
+  let playedCode = '';
   let isReading = false;
   let giveBytes: ((bytes: Uint8Array) => void) | undefined;
 
@@ -62,6 +71,7 @@ function start(root: HTMLElement): void {
     worker = undefined;
     isReading = false;
     waiting = undefined;
+    waitingSecond = undefined;
   }
 
   function fail(name: string, message: string): void {
@@ -124,6 +134,9 @@ function start(root: HTMLElement): void {
       case 'users':
         view?.showUsers(message.block, message.uses);
         return;
+      case 'answers':
+        if (!alone) view?.showAnswers(message.answers);
+        return;
       case 'bytes':
         giveBytes?.(message.bytes);
         giveBytes = undefined;
@@ -133,7 +146,10 @@ function start(root: HTMLElement): void {
         showOpened(message.run);
         const next = waiting;
         waiting = undefined;
+        const second = waitingSecond;
+        waitingSecond = undefined;
         if (next) readAgain(next);
+        else if (second) compare(second);
         return;
       }
     }
@@ -144,14 +160,19 @@ function start(root: HTMLElement): void {
     const isFirst = view === undefined;
     const before = view;
     const comparing = run.timeline.parts.length > 1;
-    if (comparing) alone ??= before?.run;
-    else alone = undefined;
-    const state = before ? carriedOver(before.state(), before.run, run) : undefined;
+    if (comparing && !alone && before) {
+      alone = before.run;
+      aloneState = before.state();
+    } else if (!comparing) alone = undefined;
+    // Schedules have times of their own: what was chosen of the recorded run means nothing there.
+    const state = before && !run.played ? carriedOver(before.state(), before.run, run) : undefined;
     const live = isUnfinished(run) && !isFirst;
     view = showRun(root, run, readTheme(), runHost(run), { state, live });
     before?.close(false);
     if (notes.length > 0 && !before) view.showNotes(notes);
     document.title = `${run.name} – Raceline`;
+    // In the second one it goes wrong.
+    if (run.played) view.selectHazard(run.hazards.findLastIndex(({ code }) => code === playedCode));
     if (comparing) return;
     host.post({
       type: 'hazards',
@@ -163,8 +184,11 @@ function start(root: HTMLElement): void {
         message: hazard.message,
         file: hazard.at.file,
         line: hazard.at.line,
+        related: hazard.related.map(({ file, line }) => ({ file, line })),
       })),
+      ran: linesRun(run.trace),
     });
+    askForAnswers(run);
     if (pendingMark) view.mark(pendingMark.file, pendingMark.line);
     if (pendingHazard >= 0) view.selectHazard(pendingHazard);
     pendingHazard = -1;
@@ -183,6 +207,13 @@ function start(root: HTMLElement): void {
     align(by) {
       const known = alignments.find((one) => one === by);
       if (known) worker?.postMessage({ type: 'align', by: known } satisfies ToWorker);
+    },
+    answer: () => worker?.postMessage({ type: 'answer', trace: run.trace } satisfies ToWorker),
+    play({ code, message, at }) {
+      view?.say('Looking for a schedule.');
+      isReading = true;
+      playedCode = code;
+      worker?.postMessage({ type: 'schedule', hazard: { code, message, at } } satisfies ToWorker);
     },
     keepNotes(list) {
       notes = list;
@@ -233,12 +264,25 @@ function start(root: HTMLElement): void {
     if (!run || !view) return;
     const before = view;
     alone = undefined;
-    view = showRun(root, run, readTheme(), runHost(run), { state: carriedOver(before.state(), before.run, run) });
+    worker?.postMessage({ type: 'alone' } satisfies ToWorker);
+    const state = before.run.played ? aloneState : carriedOver(before.state(), before.run, run);
+    view = showRun(root, run, readTheme(), runHost(run), { state });
+    askForAnswers(run);
     before.close(false);
     document.title = `${run.name} – Raceline`;
   }
 
+  /** Of a large run they are worked out when somebody asks. */
+  function askForAnswers({ trace }: Run): void {
+    if (trace.deviceSlices.length + trace.hostSlices.length < quicklyAnswered)
+      worker?.postMessage({ type: 'answer', trace } satisfies ToWorker);
+  }
+
   function compare(message: Extract<ToWebview, { type: 'compare' }>): void {
+    if (isReading || (loading && !view)) {
+      waitingSecond = message;
+      return;
+    }
     const first = alone ?? view?.run;
     if (!first || !worker) return;
     const [one, two] = message.titles ?? [];
@@ -246,8 +290,17 @@ function start(root: HTMLElement): void {
     isReading = true;
     worker.postMessage({
       type: 'compare',
-      first: { name: one?.name ?? first.name, note: one?.note ?? '', trace: first.trace, hazards: first.hazards },
-      second: { name: two?.name ?? message.name, note: two?.note ?? '', bytes: bytesOf(message.bytes) },
+      first: {
+        name: one?.name ?? first.name,
+        note: (one?.note ?? '').replaceAll('`', ''),
+        trace: first.trace,
+        hazards: first.hazards,
+      },
+      second: {
+        name: two?.name ?? message.name,
+        note: (two?.note ?? '').replaceAll('`', ''),
+        bytes: bytesOf(message.bytes),
+      },
       by: 'start',
     } satisfies ToWorker);
   }
@@ -255,9 +308,9 @@ function start(root: HTMLElement): void {
   host.listen((message: ToWebview) => {
     switch (message.type) {
       case 'open':
-        // While two are compared the first one stays as it is.
         if (view && (alone ?? view.run).name === message.name && worker) {
-          if (!alone) readAgain(message);
+          stopComparing();
+          readAgain(message);
         } else void open(message.name, bytesOf(message.bytes));
         return;
       case 'compare':

@@ -1,4 +1,5 @@
 /** What the page and its worker say to each other. */
+import type { Answers } from '../core/answers/answers.ts';
 import type { Alignment } from '../core/timeline/align.ts';
 import type { Timeline } from '../core/timeline/timeline.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
@@ -17,6 +18,12 @@ export type ToWorker =
       readonly by: Alignment;
     }
   | { readonly type: 'align'; readonly by: Alignment }
+  /** The second run is gone. */
+  | { readonly type: 'alone' }
+  /** Two schedules of the run's own program: as it is meant, and one in which this finding goes wrong. */
+  | { readonly type: 'schedule'; readonly hazard: Pick<TraceHazard, 'code' | 'message' | 'at'> }
+  /** What is asked of a run; its columns come back for it. */
+  | { readonly type: 'answer'; readonly trace: Trace }
   /** The file of the run as it was, for a report. */
   | { readonly type: 'bytes' };
 
@@ -35,6 +42,10 @@ export interface Run {
   readonly timeline: Timeline;
   /** Whether the trace says what kernels read and write. */
   readonly accesses: boolean;
+  /** Whether the run's program can be played again to show how a finding goes wrong. */
+  readonly canPlay?: boolean;
+  /** Both runs are made: schedules of the built-in executor. */
+  readonly played?: boolean;
   /** Two runs on one axis: how they are aligned, and how they could be. */
   readonly aligned?: { readonly by: Alignment; readonly choices: readonly Alignment[] };
 }
@@ -55,6 +66,7 @@ export type FromWorker =
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'users'; readonly block: number; readonly uses: readonly BlockUse[] }
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
+  | { readonly type: 'answers'; readonly answers: Answers }
   | {
       readonly type: 'described';
       readonly step: number;

@@ -31,6 +31,7 @@ export function makeRun(trace: Trace, hazards: readonly TraceHazard[], name: str
     hazards,
     timeline: buildTimeline(trace, hazards, parts),
     accesses: trace.program.steps.some((step) => step.kind === 'launch' && step.accesses.length > 0),
+    canPlay: trace.program.steps.length > 0,
   };
 }
 
@@ -42,6 +43,7 @@ export function compareRuns(first: Side, second: Side, by: Alignment): Run {
   return {
     ...makeRun(trace, hazards, `${first.name} and ${second.name}`, parts),
     accesses: true,
+    canPlay: false,
     aligned: { by: shift === undefined ? 'start' : by, choices },
   };
 }

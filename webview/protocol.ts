@@ -53,7 +53,10 @@ export type FromWebview =
         readonly message: string;
         readonly file: string;
         readonly line: number;
+        readonly related?: readonly { readonly file: string; readonly line: number }[];
       }[];
+      /** The lines that the run went through, as far as it recorded them; from 1. */
+      readonly ran?: readonly { readonly file: string; readonly lines: readonly number[] }[];
     }
   | { readonly type: 'run' }
   | { readonly type: 'pickTrace' }

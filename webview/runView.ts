@@ -2,6 +2,7 @@
  * A run on screen: puts state, layout, canvases and panels together. Every wish makes a new state; a state is painted once
  * a frame. Knows neither the host nor the worker beyond the calls that it is given.
  */
+import type { Answers } from '../core/answers/answers.ts';
 import { edgeOfMark } from '../core/timeline/edges.ts';
 import { filterTimeline } from '../core/timeline/filter.ts';
 import { byUrgency, findingMarks, headline, severityOf } from '../core/timeline/findings.ts';
@@ -9,6 +10,7 @@ import { drawnEdges, extentOf, hit, sameTarget, type Target } from '../core/time
 import { boxAt, type Lane, laneKey, type Layout, layOut, measuresFor, withPinned } from '../core/timeline/layout.ts';
 import { timeText } from '../core/timeline/units.ts';
 import { pan, span, toTime, toX, type View, zoomAt } from '../core/timeline/view.ts';
+import type { TraceHazard } from '../core/trace/trace.ts';
 import { bannersOf, describeRun, isUnfinished } from './banners.ts';
 import { element } from './dom/element.ts';
 import { makeLaneHeads } from './dom/laneHeads.ts';
@@ -31,6 +33,7 @@ import type { BlockUse, Run } from './messages.ts';
 import { makeMinimapBrush } from './minimapBrush.ts';
 import { watchRatio } from './pixelRatio.ts';
 import { listenToPointer } from './pointer.ts';
+import { answerSections } from './state/answers.ts';
 import { detailsOf, type Place, sourceOf, streamName } from './state/details.ts';
 import * as lanes from './state/lanes.ts';
 import { nextLane, nextSlice, otherEnd } from './state/navigation.ts';
@@ -52,6 +55,10 @@ export interface RunHost {
   /** A second run is wanted; while there is one: no more. */
   compare(anchor: HTMLElement): void;
   align(by: string): void;
+  /** Asks for the answers of the run; they come to `showAnswers`. */
+  answer(): void;
+  /** Shows two schedules of the run's program: as it is meant, and one in which the finding goes wrong. */
+  play(hazard: TraceHazard): void;
   keepNotes(notes: readonly Note[]): void;
   save(file: MadeFile): void;
   /** The file of the run as it is on disk. */
@@ -71,6 +78,7 @@ export interface RunView {
   selectHazard(index: number): void;
   showTouched(step: number, reads: readonly string[], writes: readonly string[]): void;
   showUsers(block: number, uses: readonly BlockUse[]): void;
+  showAnswers(answers: Answers): void;
   showNotes(notes: readonly Note[]): void;
   /** Read out, and shown for a moment: something took place that is not on the canvas. */
   say(text: string): void;
@@ -113,6 +121,7 @@ export function showRun(
   let askedStep = -1;
   let askedBlock = -1;
   let announced = false;
+  let answers: Answers | undefined;
 
   const frame = makeFrame();
   frame.setTheme(theme);
@@ -305,7 +314,13 @@ export function showRun(
 
   function showSummary(): void {
     const two = run.timeline.parts.length > 1;
-    panel.showSummary(run, [...(two ? differenceSections(run) : []), ...summarySections(run)]);
+    const sections = [
+      ...(two ? differenceSections(run) : []),
+      ...summarySections(run),
+      ...(answers ? answerSections(run, answers) : []),
+    ];
+    const canAsk = !two && !answers && run.trace.deviceSlices.length > 0;
+    panel.showSummary(run, sections, canAsk ? () => host.answer() : undefined);
   }
 
   function showPanel(): void {
@@ -330,7 +345,9 @@ export function showRun(
     }
     const details = detailsOf(run, target);
     const hazard = target.kind === 'hazard' ? run.hazards[target.index] : undefined;
-    panel.showDetails(details, hazard && { status: hazard.status, severity: severityOf(hazard) });
+    const sign = hazard && { status: hazard.status, severity: severityOf(hazard) };
+    const play = hazard && run.canPlay ? () => host.play(hazard) : undefined;
+    panel.showDetails(details, sign, play);
     live.textContent = `${details.title}. ${details.note}. ${findingsOf(target)}`;
     host.selected(details.source);
     askedStep = details.step;
@@ -490,6 +507,7 @@ export function showRun(
       'line',
       { words: 'What is shown as a table', key: 'T', act: openTable },
       { words: 'Add a note…', key: 'B', act: addNote },
+      { words: 'Range statistics', key: 'R', act: () => update(states.toggleRange(state, run)) },
       { words: 'Measure', key: 'M', act: () => update(states.toggleMeasure(state, run, undefined)) },
       {
         words: 'Only matches',
@@ -827,6 +845,12 @@ export function showRun(
       );
       // A finding frames its own two accesses.
       if (state.selection?.kind === 'block') update({ ...state, users: new Set(found) });
+    },
+    showAnswers(given) {
+      answers = given;
+      showSummary();
+      panelKey = '';
+      request(false);
     },
     showNotes,
     say,

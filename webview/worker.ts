@@ -2,11 +2,13 @@
  * The worker: opens a trace, judges it, lays it out over time, hands the columns over, and answers what a step touches and
  * who touches a block. The page stays free to draw while it works.
  */
+import { answersOf } from '../core/answers/answers.ts';
 import type { StreamProgram } from '../core/program/program.ts';
 import type { Alignment } from '../core/timeline/align.ts';
 import type { Side } from '../core/timeline/unite.ts';
 import type { BlockUse, FromWorker, Run, ToWorker } from './messages.ts';
 import { compareRuns, openRun, openSide } from './opening.ts';
+import { scheduleOf } from './schedules.ts';
 
 const scope = self as unknown as {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
@@ -17,6 +19,8 @@ const scope = self as unknown as {
 let programs: readonly StreamProgram[] = [];
 /** The file of the run as it is on disk. */
 let file: Uint8Array = new Uint8Array(0);
+/** Programs of two schedules, while they are shown in place of the run's own. */
+let played: readonly StreamProgram[] | undefined;
 let compared: readonly [Side, Side] | undefined;
 
 scope.onmessage = ({ data }) => {
@@ -33,6 +37,7 @@ function answer(message: ToWorker): void {
       const run = openRun(message.bytes, message.name, progress());
       programs = [run.trace.program];
       compared = undefined;
+      played = undefined;
       file = message.bytes;
       handOver(run);
       return;
@@ -43,12 +48,26 @@ function answer(message: ToWorker): void {
       const other = openSide(second.bytes, second.name, second.note, progress());
       compared = [{ ...first, trace: { ...first.trace, program: own } }, other];
       programs = [own, other.trace.program];
+      played = undefined;
       align(message.by);
       return;
     }
     case 'align':
       align(message.by);
       return;
+    case 'alone':
+      compared = undefined;
+      played = undefined;
+      programs = programs.slice(0, 1);
+      return;
+    case 'schedule':
+      showSchedule(message.hazard);
+      return;
+    case 'answer': {
+      const [program] = programs;
+      if (program) scope.postMessage({ type: 'answers', answers: answersOf({ ...message.trace, program }) });
+      return;
+    }
     case 'describe':
       describe(message.step);
       return;
@@ -60,8 +79,32 @@ function answer(message: ToWorker): void {
   }
 }
 
+function showSchedule(hazard: Parameters<typeof scheduleOf>[1]): void {
+  const [program] = programs;
+  const schedule = program && scheduleOf(program, hazard);
+  if (!program || !schedule) throw new Error('No schedule was found in which this goes wrong.');
+  const encoder = new TextEncoder();
+  const side = (text: string, name: string, note: string): Side =>
+    openSide(encoder.encode(text), `${name}.raceline`, note, () => {});
+  const intended = side(schedule.intended, 'intended', 'The same calls on the built-in executor, with modelled times.');
+  const witness = side(schedule.witness, 'witness', plainWords(schedule.wrong));
+  compared = [
+    { ...intended, name: 'As it is meant' },
+    { ...witness, name: 'A schedule in which it goes wrong' },
+  ];
+  // What a step touches is asked of these two from now on; the run itself comes back with its own program.
+  played = [intended.trace.program, witness.trace.program];
+  align('start');
+}
+
+/** A sentence of what was a clause with names in backticks. */
+function plainWords(text: string): string {
+  const words = text.replaceAll('`', '');
+  return words === '' ? '' : `${words[0]!.toUpperCase()}${words.slice(1)}.`;
+}
+
 function align(by: Alignment): void {
-  if (compared) handOver(compareRuns(compared[0], compared[1], by));
+  if (compared) handOver({ ...compareRuns(compared[0], compared[1], by), played: played !== undefined });
 }
 
 function handOver(run: Run): void {
@@ -87,7 +130,7 @@ function locate(
   length: (program: StreamProgram) => number,
 ): readonly [StreamProgram, number, number] | undefined {
   let offset = 0;
-  for (const program of programs) {
+  for (const program of played ?? programs) {
     if (index < offset + length(program)) return [program, index - offset, offset];
     offset += length(program);
   }
@@ -112,7 +155,8 @@ function usesOf(programBlock: number): BlockUse[] {
   const place = programBlock < 0 ? undefined : locate(programBlock, ({ blocks }) => blocks.length);
   if (!place) return [];
   const [program, block] = place;
-  const offset = program === programs[0] ? 0 : programs[0]!.steps.length;
+  const [first] = played ?? programs;
+  const offset = program === first ? 0 : first!.steps.length;
   const uses: BlockUse[] = [];
   program.steps.forEach((step, i) => {
     if (step.kind !== 'launch' || uses.length >= mostUses) return;

@@ -142,7 +142,7 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, s
   let y = 0;
   const putLane = (lane: Lane): void => {
     if (options.hidden.has(laneKey(lane))) return;
-    const box = boxOf(lane, y, measures, options, sizes);
+    const box = boxOf(lane, y, measures, options, sizes, timeline.parts.length > 1);
     boxes.push(box);
     y += box.height;
   };
@@ -166,11 +166,10 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, s
     }
     for (const { head, lanes: all } of ofPart) {
       const rest = all.filter((lane) => !pinned.has(laneKey(lane)));
-      if (head && !measures.narrow) {
-        const open = !options.closed.has(head.key);
-        putLane({ kind: 'group', ...head, open });
-        if (!open) continue;
-      }
+      const open = !head || !options.closed.has(head.key);
+      if (head && !measures.narrow) putLane({ kind: 'group', ...head, open });
+      // A narrow panel has no heads to open a group by; only where two runs share it some start closed.
+      if (!open && (!measures.narrow || sections.length > 1)) continue;
       for (const lane of rest.toSorted((a, b) => compare(rankOf(a), rankOf(b)))) putLane(lane);
     }
   });
@@ -179,7 +178,14 @@ function place(timeline: Timeline, measures: Measures, options: LayoutOptions, s
   return { boxes, height: y, pinnedCount, pinnedHeight, streamBoxes };
 }
 
-function boxOf(lane: Lane, y: number, measures: Measures, options: LayoutOptions, sizes: Sizes): LaneBox {
+function boxOf(
+  lane: Lane,
+  y: number,
+  measures: Measures,
+  options: LayoutOptions,
+  sizes: Sizes,
+  isOneOfTwo: boolean,
+): LaneBox {
   const box = (height: number, rows: readonly RowBox[] = []): LaneBox => ({ lane, y, height, rows });
   switch (lane.kind) {
     case 'host': {
@@ -198,7 +204,7 @@ function boxOf(lane: Lane, y: number, measures: Measures, options: LayoutOptions
     }
     case 'totals': {
       const left = (options.room ?? Number.POSITIVE_INFINITY) - y;
-      return box(Math.max(40, Math.min(measures.narrow ? 60 : 110, left)));
+      return box(Math.max(40, Math.min(measures.narrow || isOneOfTwo ? 60 : 110, left)));
     }
     case 'unrecorded':
       return box(38);

@@ -27,13 +27,19 @@ export interface Panel {
   showRun(run: Run, urgency: readonly number[]): void;
   /** Marks the finding that is shown; -1: none. */
   showFinding(index: number): void;
-  showDetails(details: Details | undefined, confirmed?: { status: 'confirmed' | 'latent'; severity: string }): void;
+  /** `play` shows how a finding goes wrong. */
+  showDetails(
+    details: Details | undefined,
+    sign?: { status: 'confirmed' | 'latent'; severity: string },
+    play?: () => void,
+  ): void;
   showTouched(reads: readonly string[], writes: readonly string[]): void;
   /** Who uses the selected block. */
   showUsers(users: readonly { readonly name: string; readonly gpu: string; readonly target: Target }[]): void;
   showRange(range: View, sections: readonly Section[]): void;
   showSections(title: string, note: string, sections: readonly Section[]): void;
-  showSummary(run: Run, sections: readonly Section[]): void;
+  /** `ask` works out what takes a while. */
+  showSummary(run: Run, sections: readonly Section[], ask?: () => void): void;
   showNotes(notes: readonly Note[], canKeep: boolean): void;
 }
 
@@ -154,7 +160,7 @@ export function makePanel(wishes: PanelWishes): Panel {
       focusOn(item, false);
       item.scrollIntoView({ block: 'nearest' });
     },
-    showDetails(facts, sign) {
+    showDetails(facts, sign, play) {
       if (!facts) {
         replace(
           details,
@@ -193,16 +199,18 @@ export function makePanel(wishes: PanelWishes): Panel {
               element('li', {}, placeLink(place, wishes), ' ', element('code', {}, place.name)),
             ),
           ),
-        source &&
-          element(
-            'div',
-            { class: 'actions' },
+        element(
+          'div',
+          { class: 'actions' },
+          source &&
             element(
               'button',
               { class: 'primary', type: 'button', on: { click: () => wishes.reveal(source) } },
               'Show in editor',
             ),
-          ),
+          play &&
+            element('button', { class: 'secondary', type: 'button', on: { click: play } }, 'Show how it goes wrong'),
+        ),
       );
       tabs.rewind('details');
       tabs.choose(sign && tabs.chosen() === 'findings' && tabs.isOneRow() ? 'findings' : 'details');
@@ -248,7 +256,7 @@ export function makePanel(wishes: PanelWishes): Panel {
       );
       tabs.choose('details');
     },
-    showSummary(run, sections) {
+    showSummary(run, sections, ask) {
       const { limits } = run.trace;
       const { aligned } = run;
       const two = run.timeline.parts.length > 1;
@@ -272,6 +280,16 @@ export function makePanel(wishes: PanelWishes): Panel {
         ),
         choice,
         ...sections.map((section) => sectionOf(section, wishes)),
+        ask &&
+          element(
+            'div',
+            { class: 'actions' },
+            element(
+              'button',
+              { class: 'secondary', type: 'button', on: { click: ask } },
+              'What ran at once, what waited, what could go',
+            ),
+          ),
         limits.length > 0 && element('h4', {}, 'What this file cannot tell'),
         limits.length > 0 &&
           element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, ...prose(limit)))),

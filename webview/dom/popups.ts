@@ -257,7 +257,8 @@ const keys: readonly (readonly [string, string])[] = [
 export function makeHelp(): HTMLDialogElement {
   const dialog = element('dialog', { class: 'help popup', 'aria-label': 'Keys' });
   dialog.append(
-    element('h3', {}, 'Keys'),
+    // The first thing to be read; the button that closes it comes at the end.
+    element('h3', { tabindex: '-1', autofocus: true }, 'Keys'),
     element(
       'dl',
       {},

@@ -33,7 +33,10 @@ export function sectionOf(section: Section, wishes: LinkWishes): HTMLElement {
     if (stream !== undefined) head.append(chip(wishes.colorOf(stream)));
     head.append(target ? targetLink(target, first, wishes) : first);
     const link = placeLink(place, wishes);
-    if (link) head.append(' ', link);
+    if (link) {
+      link.classList.add('quiet');
+      head.append(' ', link);
+    }
     return element('tr', {}, head, ...rest.map((cell) => element('td', { class: 'number' }, cell)));
   });
   return element(

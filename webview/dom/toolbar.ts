@@ -101,7 +101,7 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
   );
   const minus = button('minus', 'Zoom out (S)', () => wishes.zoom(1 / 1.5));
   const plus = button('plus', 'Zoom in (W)', () => wishes.zoom(1.5));
-  for (const self of [measure, minus, plus]) self.classList.add('spare');
+  for (const self of [range, measure, minus, plus]) self.classList.add('spare');
   const more = button('more', 'More', (self) => wishes.more(self));
   more.setAttribute('aria-haspopup', 'menu');
   more.dataset.more = '';
@@ -129,9 +129,11 @@ export function makeToolbar(wishes: ToolbarWishes): Toolbar {
     show(facts) {
       const findings =
         facts.findings === 0
-          ? 'No findings'
+          ? facts.narrow
+            ? '0'
+            : 'No findings'
           : facts.finding < 0
-            ? `${facts.findings} ${facts.findings === 1 ? 'finding' : 'findings'}`
+            ? `${facts.findings}${facts.narrow ? '' : facts.findings === 1 ? ' finding' : ' findings'}`
             : `${facts.narrow ? '' : 'Finding '}${facts.finding + 1} of ${facts.findings}`;
       previous.disabled = next.disabled = facts.findings === 0;
       setText(finding, findings);
