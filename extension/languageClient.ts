@@ -21,6 +21,8 @@ export class LazyLanguageClient implements vscode.Disposable {
   #serverLog: vscode.LogOutputChannel | undefined;
   #status: vscode.LanguageStatusItem | undefined;
   readonly #subscriptions: vscode.Disposable[] = [];
+  /** The last notification of each kind about each thing. */
+  readonly #told = new Map<string, { readonly method: string; readonly content: object }>();
 
   constructor(context: vscode.ExtensionContext, log: vscode.LogOutputChannel) {
     this.#context = context;
@@ -54,6 +56,15 @@ export class LazyLanguageClient implements vscode.Disposable {
       this.#starting = this.#restarting.then(() => this.#begin());
     }
     await this.#starting;
+  }
+
+  /**
+   * A notification for the server: now if it runs, and again for each server that starts later. An opened trace starts
+   * none: there is nobody whose findings it could speak of.
+   */
+  tell(method: string, content: { readonly uri: string }): void {
+    this.#told.set(`${method} ${content.uri}`, { method, content });
+    void this.#starting?.then((client) => client.sendNotification(method, content)).catch(() => {});
   }
 
   showLogs(): void {
@@ -112,6 +123,7 @@ export class LazyLanguageClient implements vscode.Disposable {
       ),
     );
     await client.start();
+    for (const { method, content } of this.#told.values()) void client.sendNotification(method, content);
     this.#log.info(`The language server runs (${Math.round(performance.now() - started)} ms).`);
     return client;
   }

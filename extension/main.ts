@@ -14,8 +14,8 @@ import { registerTorchFiles } from './torchFiles.ts';
 
 export function activate(context: vscode.ExtensionContext): void {
   const log = vscode.window.createOutputChannel('Raceline', { log: true });
-  const findings = new RunFindings();
   const language = new LazyLanguageClient(context, log);
+  const findings = new RunFindings((run) => language.tell('raceline/run', run));
   context.subscriptions.push(log, findings, language);
   registerTimelineEditor(context, findings, log);
   const runs = registerRunTasks(context, log);

@@ -15,6 +15,7 @@ import {
 import type { FileEdit, Position, Range } from '../core/base/text.ts';
 import { comparePositions } from '../core/base/text.ts';
 import type { Finding, Severity } from '../core/rules/finding.ts';
+import { type Evidence, evidenceText, type Verdict } from '../core/runEvidence.ts';
 
 /** The key under which a document is handed to the analysis: an absolute path, or the URI itself where there is none. */
 export function fileKey(uri: DocumentUri): string {
@@ -50,6 +51,8 @@ export class UriSpelling {
 export interface DiagnosticData {
   readonly code: string;
   readonly certainty: Finding['certainty'];
+  /** What the runs that the client has opened say of it; left out: nothing. */
+  readonly evidence?: Evidence;
 }
 
 const severities: Readonly<Record<Severity, DiagnosticSeverity>> = {
@@ -71,13 +74,19 @@ export interface DiagnosticSupport {
 /** Code that can go is faded by the editor: a redundant call, never a missing one. */
 const isRemovable = (finding: Finding) => finding.code.startsWith('redundant-');
 
-export function diagnostic(finding: Finding, uris: UriSpelling, support: DiagnosticSupport): Diagnostic {
+/** `verdict`: what runs say of the finding. One that a run confirms is an error. */
+export function diagnostic(
+  finding: Finding,
+  uris: UriSpelling,
+  support: DiagnosticSupport,
+  verdict?: Verdict,
+): Diagnostic {
   const result: Diagnostic = {
     range: finding.range,
-    severity: severities[finding.severity],
+    severity: verdict?.evidence === 'confirmed' ? DiagnosticSeverity.Error : severities[finding.severity],
     code: finding.code,
     source: 'raceline',
-    message: finding.message,
+    message: verdict ? `${finding.message} (${evidenceText(verdict)})` : finding.message,
   };
   if (support.codeDescription && support.docsUri)
     result.codeDescription = { href: `${support.docsUri}${finding.code}.md` };
@@ -87,7 +96,12 @@ export function diagnostic(finding: Finding, uris: UriSpelling, support: Diagnos
       location: { uri: uris.uri(place.file), range: place.range },
       message: place.message,
     }));
-  if (support.data) result.data = { code: finding.code, certainty: finding.certainty } satisfies DiagnosticData;
+  if (support.data)
+    result.data = {
+      code: finding.code,
+      certainty: finding.certainty,
+      ...(verdict ? { evidence: verdict.evidence } : {}),
+    } satisfies DiagnosticData;
   return result;
 }
 

@@ -16,6 +16,7 @@ import type { ClientSupport } from './client.ts';
 import { fileKey, isPath, UriSpelling } from './convert.ts';
 import type { Engine } from './engine.ts';
 import type { Settings, SettingsSource } from './settings.ts';
+import { Runs } from './runs.ts';
 import { isSkipped, readSource, scanWorkspace } from './workspaceFiles.ts';
 
 /** Joins the events of one keystroke. */
@@ -33,6 +34,11 @@ export interface CheckedDocument {
 
 export class Session {
   readonly uris = new UriSpelling();
+  /** What runs said; nobody has to have sent any. */
+  readonly runs = new Runs(
+    (uri) => this.uris.seen(uri),
+    (key) => this.document(key)?.getText(),
+  );
   readonly parser: PythonParser;
   readonly checker: SourceChecker;
   /** Texts of closed files; an open document takes the place of its closed text. */

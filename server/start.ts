@@ -30,6 +30,7 @@ import { codeActions, fixAllKind, resolveCodeAction } from './requests/codeActio
 import { DiagnosticsPublisher } from './requests/diagnostics.ts';
 import { commands, executeCommand } from './requests/executeCommand.ts';
 import { Session } from './session.ts';
+import type { RunMessage } from './runs.ts';
 import { SettingsSource } from './settings.ts';
 
 export function startServer(connection: Connection, load: () => Promise<EngineParts> = loadEngine): void {
@@ -150,6 +151,12 @@ export function startServer(connection: Connection, load: () => Promise<EnginePa
         s.openDocuments().map((document) => document.uri),
       );
       s.schedule();
+    }),
+  );
+
+  connection.onNotification('raceline/run', (message: RunMessage) =>
+    notification('raceline/run', (s) => {
+      if (s.runs.take(message)) publisher.publish(s);
     }),
   );
 

@@ -104,7 +104,7 @@ function showTimeline(
         return save(uri, message.name, message.bytes);
       case 'hazards':
         // A preview runs what the source analysis has judged already: its findings stand there.
-        return isPreview ? undefined : findings.show(uri, message.hazards);
+        return isPreview ? undefined : findings.show(uri, message);
       case 'run':
         return vscode.commands.executeCommand('raceline.runFile');
       case 'pickTrace':

@@ -6,7 +6,23 @@ import * as vscode from 'vscode';
 import type { FromWebview } from '../../webview/protocol.ts';
 import { findSource } from './reveal.ts';
 
-type RunHazard = Extract<FromWebview, { type: 'hazards' }>['hazards'][number];
+type RunContent = Extract<FromWebview, { type: 'hazards' }>;
+type RunHazard = RunContent['hazards'][number];
+
+/** What the language server is told of a run (`raceline/run`). */
+export interface RunMessage {
+  readonly uri: string;
+  readonly name: string;
+  readonly closed?: boolean;
+  readonly ran?: readonly { readonly uri: string; readonly lines: readonly number[] }[];
+  readonly hazards?: readonly {
+    readonly code: string;
+    readonly status: 'confirmed' | 'latent';
+    readonly uri: string;
+    readonly line: number;
+    readonly related: readonly { readonly uri: string; readonly line: number }[];
+  }[];
+}
 
 const severities = {
   error: vscode.DiagnosticSeverity.Error,
@@ -23,11 +39,19 @@ export class RunFindings implements vscode.Disposable {
   readonly #collection = vscode.languages.createDiagnosticCollection('raceline run');
   readonly #byTrace = new Map<string, Map<string, vscode.Diagnostic[]>>();
 
-  async show(trace: vscode.Uri, hazards: readonly RunHazard[]): Promise<void> {
+  /** `tell` brings the run to the language server, which says of each of its findings what the run says. */
+  constructor(readonly tell: (run: RunMessage) => void) {}
+
+  async show(trace: vscode.Uri, { name, hazards, ran = [] }: RunContent): Promise<void> {
+    const sources = new Map<string, vscode.Uri | undefined>();
+    const find = async (file: string): Promise<vscode.Uri | undefined> => {
+      if (!sources.has(file)) sources.set(file, await findSource(file, trace));
+      return sources.get(file);
+    };
     const byFile = new Map<string, vscode.Diagnostic[]>();
     for (const hazard of hazards) {
       if (!hazard.file || hazard.line < 1) continue;
-      const source = await findSource(hazard.file, trace);
+      const source = await find(hazard.file);
       if (!source) continue;
       const key = source.toString();
       const list = byFile.get(key) ?? [];
@@ -36,9 +60,21 @@ export class RunFindings implements vscode.Disposable {
     }
     this.#byTrace.set(trace.toString(), byFile);
     this.#publish();
+    const placed = async <T extends { readonly file: string }>(list: readonly T[]) => {
+      const result: (T & { uri: string })[] = [];
+      for (const entry of list) {
+        const uri = entry.file ? await find(entry.file) : undefined;
+        if (uri) result.push({ ...entry, uri: uri.toString() });
+      }
+      return result;
+    };
+    const found = [];
+    for (const hazard of await placed(hazards)) found.push({ ...hazard, related: await placed(hazard.related ?? []) });
+    this.tell({ uri: trace.toString(), name, hazards: found, ran: await placed(ran) });
   }
 
   clear(): void {
+    for (const uri of this.#byTrace.keys()) this.tell({ uri, name: '', closed: true });
     this.#byTrace.clear();
     this.#publish();
   }

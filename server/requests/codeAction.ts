@@ -10,6 +10,7 @@ import {
   type WorkspaceEdit,
 } from 'vscode-languageserver';
 import type { Finding } from '../../core/rules/finding.ts';
+import { isSame, type RunRecord, verdictOn } from '../../core/runEvidence.ts';
 import { diagnostic, isRange, touches, workspaceEdit } from '../convert.ts';
 import type { Session } from '../session.ts';
 import { explainAction } from './explain.ts';
@@ -37,9 +38,12 @@ export function codeActions(session: Session, params: CodeActionParams): CodeAct
   };
   const actions: CodeAction[] = [];
   if (wants(CodeActionKind.QuickFix)) {
+    const runs = session.runs.any ? session.runs.current() : [];
     const here = session.findings(key).filter((finding) => touches(finding.range, params.range));
-    const shown = new Map(here.map((finding) => [finding, shownAs(session, finding, params.context?.diagnostics)]));
+    const sent = params.context?.diagnostics;
+    const shown = new Map(here.map((finding) => [finding, shownAs(session, finding, sent, runs)]));
     for (const finding of here) actions.push(...fixActions(session, finding, shown.get(finding)!));
+    actions.push(...fixesOfRuns(session, key, params, runs, here));
     for (const code of new Set(here.map((finding) => finding.code)))
       if (session.findings(key).filter((finding) => finding.code === code).length > 1)
         actions.push(fixAllAction(session, uri, key, `Fix all ${code} in this file`, CodeActionKind.QuickFix, code));
@@ -79,6 +83,31 @@ function fixActions(session: Session, finding: Finding, shown: Diagnostic): Code
   }));
 }
 
+/** A run tells of a fault at another line than the source analysis: the fix is offered there too. */
+function fixesOfRuns(
+  session: Session,
+  key: string,
+  { range, context }: CodeActionParams,
+  runs: readonly RunRecord[],
+  here: readonly Finding[],
+): CodeAction[] {
+  const lines = { from: range.start.line + 1, to: range.end.line + 1 };
+  const found = runs
+    .flatMap((run) => run.hazards)
+    .filter(({ file, line }) => file === key && line >= lines.from && line <= lines.to);
+  if (found.length === 0) return [];
+  const elsewhere = [...session.checkedFiles]
+    .flatMap((file) => session.findings(file))
+    .filter((finding) => !here.includes(finding) && found.some((hazard) => isSame(finding, hazard)));
+  return elsewhere.flatMap((finding) => {
+    const sent = context?.diagnostics?.find(
+      ({ source, code }) =>
+        source === 'raceline run' && found.some((hazard) => hazard.code === code && isSame(finding, hazard)),
+    );
+    return fixActions(session, finding, sent ?? shownAs(session, finding, undefined, runs));
+  });
+}
+
 function fixAllAction(
   session: Session,
   uri: string,
@@ -115,16 +144,22 @@ function ignoreAction(session: Session, finding: Finding, shown: Diagnostic): Co
 }
 
 /** The client's own diagnostic of the finding: an editor ties an action to the object that it sent. */
-function shownAs(session: Session, finding: Finding, sent: readonly Diagnostic[] | undefined): Diagnostic {
+function shownAs(
+  session: Session,
+  finding: Finding,
+  sent: readonly Diagnostic[] | undefined,
+  runs: readonly RunRecord[],
+): Diagnostic {
   const own = sent?.find(
     (candidate) =>
       candidate.source === 'raceline' &&
       candidate.code === finding.code &&
-      candidate.message === finding.message &&
+      typeof candidate.message === 'string' &&
+      candidate.message.startsWith(finding.message) &&
       isRange(candidate.range) &&
       touches(candidate.range, finding.range),
   );
-  return own ?? diagnostic(finding, session.uris, session.client.diagnostics);
+  return own ?? diagnostic(finding, session.uris, session.client.diagnostics, verdictOn(finding, runs));
 }
 
 const isEmpty = (edit: WorkspaceEdit) =>

@@ -3,6 +3,7 @@
  * true of documents that nobody asks about.
  */
 import type { Diagnostic, DocumentUri } from 'vscode-languageserver';
+import { verdictOn } from '../../core/runEvidence.ts';
 import { diagnostic } from '../convert.ts';
 import type { Session } from '../session.ts';
 
@@ -12,6 +13,7 @@ export class DiagnosticsPublisher {
 
   publish(session: Session): void {
     const uris = new Map<DocumentUri, string>();
+    const runs = session.runs.any ? session.runs.current() : [];
     for (const document of session.openDocuments()) uris.set(document.uri, session.uris.seen(document.uri));
     if (session.settings.workspace.scope === 'workspace')
       for (const key of session.checkedFiles) uris.set(session.uris.uri(key), key);
@@ -21,7 +23,9 @@ export class DiagnosticsPublisher {
       this.#send(
         session,
         uri,
-        findings.map((finding) => diagnostic(finding, session.uris, session.client.diagnostics)),
+        findings.map((finding) =>
+          diagnostic(finding, session.uris, session.client.diagnostics, verdictOn(finding, runs)),
+        ),
         session.version(key),
       );
     }

@@ -401,3 +401,61 @@ describe('the life of the server', () => {
     expect(await client.stop()).toBe(0);
   });
 });
+
+describe('a run of the program', () => {
+  const uri = 'file:///w/racy.py';
+  const lineOf = (text: string, part: string) => at(text, part).start.line + 1;
+  const ran = [{ uri, lines: racy.split('\n').map((_, i) => i + 1) }];
+
+  it('says of each finding what it saw, until it is closed', async () => {
+    const client = await start();
+    client.open(uri, racy);
+    const [before] = await client.diagnostics(uri);
+    const hazards = [{ code: 'missing-wait', status: 'confirmed', uri, line: lineOf(racy, 'batch @'), related: [] }];
+    const shown = async (message: object, seen: (text: string) => boolean) => {
+      client.notify('raceline/run', { uri: 'file:///w/run.raceline', name: 'run.raceline', ...message });
+      await expect.poll(() => client.published.get(uri)?.diagnostics.every((d) => seen(d.message))).toBe(true);
+      return client.published.get(uri)!.diagnostics[0]!;
+    };
+    const confirmed = await shown({ ran, hazards }, (text) => text.includes('it went wrong in run.raceline'));
+    expect(confirmed).toMatchObject({ severity: 1, data: { evidence: 'confirmed' } });
+    expect(confirmed.message.startsWith(before!.message)).toBe(true);
+    const [fix] = await client.actions(uri, confirmed.range, { diagnostics: [confirmed] });
+    expect(fix!.diagnostics).toEqual([confirmed]);
+    await shown({ ran, hazards: [] }, (text) => text.includes('not seen in run.raceline'));
+    await shown({ ran: [{ uri, lines: [1] }], hazards: [] }, (text) => text.includes('not run in run.raceline'));
+    await shown({ closed: true }, (text) => text === before!.message);
+    await client.stop();
+  });
+
+  it('offers the fix at the line that it names, and follows edits', async () => {
+    const client = await start();
+    client.open(uri, racy);
+    await client.diagnostics(uri);
+    // The run tells of the write; the source of the read.
+    const write = lineOf(racy, 'batch.copy_');
+    const hazards = [
+      { code: 'missing-wait', status: 'latent', uri, line: write, related: [{ uri, line: lineOf(racy, 'batch @') }] },
+    ];
+    client.notify('raceline/run', { uri: 'file:///w/run.raceline', name: 'run.raceline', ran, hazards });
+    const titles = async (line: number) =>
+      (await client.actions(uri, { start: { line, character: 8 }, end: { line, character: 8 } }))
+        .filter(({ edit }) => edit)
+        .map(({ title }) => title);
+    const offered = await titles(write - 1);
+    expect(offered[0]).toMatch(/`math` wait for `upload`/);
+    client.replace(uri, `# a comment\n${racy}`);
+    expect(await titles(write - 1)).toEqual([]);
+    expect(await titles(write)).toEqual(offered);
+    await client.stop();
+  });
+
+  it('may send anything: the server goes on', async () => {
+    const client = await start();
+    client.open(uri, racy);
+    for (const message of [null, 7, {}, { uri: 3 }, { uri: 'file:///r', ran: 5, hazards: [null, { uri: 1 }] }])
+      client.notify('raceline/run', message);
+    expect(await client.diagnostics(uri)).toHaveLength(1);
+    await client.stop();
+  });
+});

@@ -157,7 +157,7 @@ describe('waits that could go', () => {
   it('never name the host’s own: what it does with what is ready is not recorded', () => {
     const { answers } = run((w, s) => {
       w.op({ n: 0, t: 0, st: 0, name: 'k', acc: [], s: s(1) });
-      w.sync({ n: 1, t: 10, d: 5, on: 'device', s: s(2) });
+      w.sync({ n: 1, t: 10, d: 5, on: 'device', device: 0, s: s(2) });
     });
     expect(answers.spareWaits).toEqual([]);
   });

@@ -242,7 +242,7 @@ function replayed(write: (w: RacelineWriter, s: (line: number) => number, when: 
       s: s(4),
     });
     w.captureEnd({ n: 4, t: 4, g: 0, s: s(3) });
-    w.sync({ n: 5, t: 5, d: 1, on: 'device', s: s(5) });
+    w.sync({ n: 5, t: 5, d: 1, on: 'device', device: 0, s: s(5) });
     w.replay({ n: 10, t: 10, g: 0, st: 0, s: s(6) });
     w.gpu({ op: 10, st: 0, t: 100, d: 100, name: 'mul', kind: 'kernel' });
     write(w, s, 'between');
