@@ -110,13 +110,13 @@ function readResults(file: string): readonly Result[] {
 }
 
 function notTried(left: ConsideredHazard['left']): Omit<Result, 'id'> {
-  return {
-    status: 'not tried',
-    message:
-      left === 'no-place'
-        ? 'The recording does not tell on which line of the program its two calls stand.'
-        : 'It is about a call, not about a value: what goes wrong shows in the other hazards, or the program ends by itself.',
-  };
+  const message =
+    left === 'no-place'
+      ? 'The recording does not tell on which line of the program its two calls stand.'
+      : left === 'no-value'
+        ? 'It is about a call, not about a value: what goes wrong shows in the other hazards, or the program ends by itself.'
+        : 'No run came to it.';
+  return { status: 'not tried', message };
 }
 
 function asJson(recording: string, found: readonly Found[]): object {
