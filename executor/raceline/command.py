@@ -5,10 +5,8 @@ import os
 import sys
 import time
 
-from raceline import __version__
+from raceline import __version__, recorder
 from raceline.program import CannotStart, execute, prepare_module, prepare_script
-from raceline.sites import Sites
-from raceline.trace_file import TraceFile
 
 OLDEST_TORCH = (2, 1)
 
@@ -35,6 +33,9 @@ def _options(argv):
     parser.add_argument("-m", "--module", action="store_true", help="run a module, as python -m does")
     parser.add_argument("--level", choices=("full", "timeline"), default="full", help="full: accesses to memory too; timeline: streams, events, kernels (cheaper)")
     parser.add_argument("--device", choices=("auto", "cuda", "meta"), default="auto", help="auto: the GPU if there is one, else the meta device with modelled times")
+    parser.add_argument("--last", type=float, metavar="SECONDS", help="keep only the last seconds of the run, and write them at its end")
+    parser.add_argument("--on-demand", action="store_true", help="record only what the program runs inside `with raceline.record():`")
+    parser.add_argument("--iterations", metavar="FIRST:LAST", help="record only these iterations, counted from 0: each ends with an optimizer's step, or with raceline.step()")
     parser.add_argument("--relative-to", metavar="DIR", help="write paths below DIR relative to it and leave the working directory out, for traces that are passed on")
     parser.add_argument("--serialize", choices=("blocks", "stream"), help="blocks: the device is synchronized at each change of the stream; stream: everything runs on one stream. Tells a fault of the logic from one of synchronization")
     parser.add_argument("--confirm", metavar="PLAN", help="make the hazards of a plan happen (raceline confirm makes the plan)")
@@ -53,56 +54,55 @@ def _run(options):
         code, names = prepare_script(options.program, options.arguments)
     torch = _torch()
     device = _device(torch, options.device)
-    output = options.output or _default_output(options)
+    if options.iterations:
+        recorder.parse_iterations(options.iterations)
+    output = recorder.with_rank(options.output or _default_output(options))
     _check_output(output)
     relative = os.path.abspath(options.relative_to) if options.relative_to else None
-    if device == "cuda":
-        from raceline.cuda.session import Session, Sources
-
-        sources = (Sources(options.level),)
-    else:
-        from raceline.meta.session import Session
-
-        sources = ()
-    start = time.time_ns()
-    header = {
-        "raceline": 1, "producer": f"raceline-executor {__version__}", "mode": device, "torch": torch.__version__,
-        "device": torch.cuda.get_device_name() if device == "cuda" else "meta device", "unix": str(start),
-        "argv": [options.program, *options.arguments], "cwd": os.getcwd(), "level": options.level,
-    }
-    if relative:
-        del header["cwd"]
-        header["argv"][0] = os.path.relpath(os.path.abspath(options.program), relative).replace(os.sep, "/") if not options.module else options.program
-    file = TraceFile(output, header, start if device == "cuda" else 0)
-    sites = Sites(file, os.path.dirname(os.path.abspath(torch.__file__)), relative)
-    session = Session(file, sites, start, options.level, *sources)
+    argv = [options.program, *options.arguments]
+    if relative and not options.module:
+        argv[0] = os.path.relpath(os.path.abspath(options.program), relative).replace(os.sep, "/")
+    settings = recorder.Settings(output, options.level, device, relative, options.last, argv)
+    if options.on_demand or options.iterations:
+        return _run_parts(options, settings, code, names)
+    ours = recorder.Recorder(settings, torch)
     outcome = {"status": "ok", "message": None}
 
     def finish():
-        try:
-            session.finish()
-        except Exception as error:  # the program's own result must not depend on the recorder
-            file.limit(f"The recording could not be completed: {type(error).__name__}: {error}.")
-        file.close(session.end_time(), outcome["status"], outcome["message"])
-        _summary(file)
+        print(recorder.summary(ours.stop(outcome["status"], outcome["message"])), file=sys.stderr)
 
     plain_exit = os._exit
 
     def leave(status):
-        # os._exit skips exit handlers; what is buffered is still worth writing.
-        file.close(session.end_time(), "stopped", f"os._exit({status})")
+        ours.leave(f"os._exit({status})")
         plain_exit(status)
 
     os._exit = leave
     # Registered before the program runs, so it runs after the program's own exit handlers.
     atexit.register(finish)
-    session.start()
+    ours.start()
     if options.serialize:
         from raceline.serialize import serialize
 
         # After the session's own patches, so that what is synchronized here is recorded.
         serialize(torch, options.serialize)
     code_, outcome["status"], outcome["message"] = execute(code, names)
+    return code_
+
+
+def _run_parts(options, settings, code, names):
+    """Run the program and record what it asks for, or the iterations that were asked for."""
+    if settings.device != "cuda":
+        raise CannotStart("--on-demand and --iterations need a GPU: on the meta device the program is recorded from its start.")
+    recorder.settings = settings
+    if options.iterations:
+        recorder.schedule = recorder.parse_iterations(options.iterations)
+        recorder.schedule.install()
+    code_, status, message = execute(code, names)
+    if recorder.schedule is not None:
+        recorder.schedule.finish()
+    if not settings.parts:
+        print("raceline: nothing was recorded: " + ("the program ended before those iterations." if options.iterations else "the program entered no raceline.record()."), file=sys.stderr)
     return code_
 
 
@@ -163,16 +163,3 @@ def _check_output(path):
         open(path, "wb").close()
     except OSError as error:
         raise CannotStart(f"The trace {path} cannot be written ({error.strerror}). Name a writable place with -o FILE.") from None
-
-
-def _summary(file):
-    counts = file.counts
-    parts = [f"{counts.get(kind, 0)} {word}" for kind, word in (("op", "operators"), ("wait", "waits"), ("record", "records"), ("alloc", "allocations")) if counts.get(kind)]
-    if counts.get("gpu"):
-        parts.insert(1 if counts.get("op") else 0, f"{counts['gpu']} kernels and copies")
-    line = f"raceline: wrote {file.path}: {', '.join(parts) or 'nothing ran on a device'}."
-    if file.failure:
-        line += f" Writing stopped early: {file.failure}."
-    if file.limits:
-        line += " Limits: " + " ".join(file.limits)
-    print(line, file=sys.stderr)

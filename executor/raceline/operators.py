@@ -26,7 +26,7 @@ OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bern
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast")
+    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func")
 
     def __init__(self, func):
         schema = func._schema

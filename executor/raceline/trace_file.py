@@ -21,8 +21,8 @@ FLUSH_SECONDS = 0.1
 
 
 class TraceFile:
-    def __init__(self, path, header, start=0, apart=True):
-        """`start`: what the raw rows' times count from. `apart`: in a process of its own."""
+    def __init__(self, path, header, start=0, apart=True, last=None):
+        """`start`: what the raw rows' times count from. `apart`: in a process of its own. `last`: keep only so many seconds."""
         self.path = path
         self._pid = os.getpid()
         self._strings = {}
@@ -38,7 +38,7 @@ class TraceFile:
         self.lock = threading.RLock()
         self._write_lock = threading.Lock()
         self._wake = threading.Event()
-        self._out = _open(path, start, apart)
+        self._out = _open(path, start, last, apart)
         self.append(json.dumps(header, separators=(",", ":"), ensure_ascii=False))
         self.flush()
         self._flusher = threading.Thread(target=self._flush_regularly, name="raceline flush", daemon=True)
@@ -130,20 +130,20 @@ class TraceFile:
         self._out.forsake()
 
 
-def _open(path, start, apart):
+def _open(path, start, last, apart):
     if apart and sys.executable:
         try:
-            return Apart(path, start)
+            return Apart(path, start, last)
         except OSError:  # no process is to be had (limits, sandboxes)
             pass
-    return Here(path, start)
+    return Here(path, start, last)
 
 
 class Here:
     """Words and writes the rows in this process."""
 
-    def __init__(self, path, start):
-        self._sink = Sink(path, start)
+    def __init__(self, path, start, last):
+        self._sink = Sink(path, start, last)
         self.write, self.close = self._sink.write, self._sink.close
 
     def failure(self):
@@ -156,14 +156,14 @@ class Here:
 class Apart:
     """Hands the rows to the writer's process."""
 
-    def __init__(self, path, start):
+    def __init__(self, path, start, last):
         script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "writer.py")
         # Its own session: neither Ctrl-C nor the end of this process's group takes it along.
         self._process = subprocess.Popen(
             [sys.executable, "-S", "-E", "-s", script], stdin=subprocess.PIPE, stdout=subprocess.PIPE, bufsize=0, start_new_session=True, close_fds=True
         )
         self._report = None
-        self._send([os.path.abspath(path), start])
+        self._send([os.path.abspath(path), start, last])
 
     def write(self, chunk):
         self._send(chunk)

@@ -23,13 +23,13 @@ class Callbacks:
         self._file = session.recording.file
         # Event handle → event id. A handle whose event is deleted is handed out again: another life, another id.
         self.events = {}
-        # The two that run for every tensor and every event are closures: what they need is at hand.
+        # Those that run for every tensor and every event are closures: what they need is at hand.
         self.allocation, self.deallocation = _memory(session)
-        self.record, self.wait = _events(session, self.events)
+        self.record, self.wait, self.deletion = _events(session, self.events)
 
     def install(self, memory):
-        table = {"event_record": self.record, "event_wait": self.wait, "event_deletion": self.deletion, "event_synchronization": self.event_sync,
-                 "stream_synchronization": self.stream_sync, "device_synchronization": self.device_sync}
+        table = {"event_record": self.record, "event_wait": self.wait, "event_deletion": self.deletion, "event_synchronization": _guarded(self.event_sync),
+                 "stream_synchronization": _guarded(self.stream_sync), "device_synchronization": _guarded(self.device_sync)}
         if memory:
             table.update(memory_allocation=self.allocation, memory_deallocation=self.deallocation)
         for kind, callback in table.items():
@@ -37,11 +37,15 @@ class Callbacks:
                 getattr(gpu_trace, f"register_callback_for_{kind}")(callback)
         for kind in ("event_creation", "memory_allocation", "memory_deallocation", "stream_creation"):
             if kind not in table:
-                _shortcut(kind, None)
+                _shortcut(kind, bool)  # asked for all the same: a call of no Python is the least
         torch._C._activate_gpu_trace()
 
-    def deletion(self, handle):
-        self.events.pop(handle, None)
+    @staticmethod
+    def remove():
+        """Callbacks stay for good: they become calls of nothing."""
+        for name, registry in vars(gpu_trace).items():
+            if isinstance(registry, _Direct):
+                registry.silence()
 
     def event_sync(self, handle):
         event = self.events.get(handle)
@@ -69,119 +73,160 @@ class Callbacks:
             thread.pending.append(("sync", body, self._recording.clock()))
 
 
+def _nothing(*_):
+    pass
+
+
+# An exception in a callback would end the program inside C++, so each holds its own.
+
+
 def _memory(session):
     file, local, live = session.recording.file, session.local, session.blocks.live
     put, line, thread_of = file.rows.extend, session.recording.sites.line, session.thread_of
     getframe = sys._getframe
 
     def allocation(address):
-        thread = local.thread
-        pending = thread.pending
-        if pending is not None:
-            pending.append(("alloc", address, session.measured(thread) if thread.measure else 0))
-        elif not file.closed:
-            session.outside_allocation(address)
+        try:
+            thread = local.thread
+            pending = thread.pending
+            if pending is not None:
+                pending.append(("alloc", address, session.measured(thread)) if thread.measure else address)
+            elif not file.closed:
+                session.outside_allocation(address)
+        except Exception:
+            pass
 
     def deallocation(address):
-        block = live.pop(address, None)
-        thread = local.thread
-        if thread.pending is not None:
-            thread.pending.append(("free", address, block, now()))
-        elif block is not None and not file.closed:
-            site = line(getframe(1))
-            if site is None:
-                site = session.nowhere()
-            put((FREE, now(), block, thread.id if thread.id is not None else thread_of(thread), site))
+        try:
+            block = live.pop(address, None)
+            thread = local.thread
+            if thread.pending is not None:
+                thread.pending.append(("free", address, block, now()))
+            elif block is not None and not file.closed:
+                site = line(getframe(1))
+                if site is None:
+                    site = session.nowhere()
+                put((FREE, now(), block, thread.id if thread.id is not None else thread_of(thread), site))
+        except ValueError:  # no frame: a thread that is not Python's
+            put((FREE, now(), block, thread_of(thread), session.nowhere()))
+        except Exception:
+            pass
 
     return allocation, deallocation
 
 
 def _events(session, events):
-    file, local, recording, ids = session.recording.file, session.local, session.recording, session.stream_ids
-    put, at, thread_of, stream_of, new_event = file.rows.extend, recording.sites.at, session.thread_of, session.stream_of, recording.new_event
-    getframe = sys._getframe
-
-    def step(kind, thread, event, stream):
-        number = ids.get(stream)
-        if number is None:
-            number = stream_of(stream)
-        pending = thread.pending
-        if pending is not None:
-            pending.append((kind, event, number, not thread.intent, now()))
-            return
-        site = thread.site
-        if site is None:
-            site = at(getframe(2))[0]
-            if site is None:
-                site = session.nowhere()
-        put((kind, now(), event, number, thread.id if thread.id is not None else thread_of(thread), site, 0 if thread.intent else 1))
+    file, local, ids = session.recording.file, session.local, session.stream_ids
+    put, thread_of, stream_of, new_event = file.rows.extend, session.thread_of, session.stream_of, session.recording.new_event
 
     def record(handle, stream):
-        if file.closed:
-            return
-        thread = local.thread
-        event = events.get(handle)
-        if event is None:
-            # An event that was waited for before its first record has its id already.
-            event = thread.naming
+        try:
+            if file.closed:
+                return
+            thread = local.thread
+            event = events.get(handle)
             if event is None:
-                event = new_event()
-            events[handle] = event
-        step(RECORD, thread, event, stream)
+                # An event that was waited for before its first record has its id already.
+                event = thread.naming
+                if event is None:
+                    event = new_event()
+                events[handle] = event
+            number = ids.get(stream)
+            if number is None:
+                number = stream_of(stream)
+            if thread.pending is not None:
+                thread.pending.append((RECORD, event, number, not thread.intent, now()))
+            else:
+                site = thread.site
+                if site is None:
+                    site = _here(session)
+                put((RECORD, now(), event, number, thread.id if thread.id is not None else thread_of(thread), site, 0 if thread.intent else 1))
+        except Exception:
+            pass
 
     def wait(handle, stream):
-        if file.closed:
-            return
-        event = events.get(handle)
-        if event is None:
-            file.limit("Events recorded before the recording began, or by another process, are not followed.")
-            return
-        step(WAIT, local.thread, event, stream)
+        try:
+            if file.closed:
+                return
+            event = events.get(handle)
+            if event is None:
+                file.limit("Events recorded before the recording began, or by another process, are not followed.")
+                return
+            thread = local.thread
+            number = ids.get(stream)
+            if number is None:
+                number = stream_of(stream)
+            if thread.pending is not None:
+                thread.pending.append((WAIT, event, number, not thread.intent, now()))
+            else:
+                site = thread.site
+                if site is None:
+                    site = _here(session)
+                put((WAIT, now(), event, number, thread.id if thread.id is not None else thread_of(thread), site, 0 if thread.intent else 1))
+        except Exception:
+            pass
 
-    return record, wait
+    def deletion(handle):
+        events.pop(handle, None)
+
+    return record, wait, deletion
 
 
-# Callbacks with one argument that run often.
-ONE = {"memory_allocation", "memory_deallocation", "event_deletion"}
+def _here(session):
+    """The site of a call that nobody announced, such as one of the autograd engine's."""
+    site = session.recording.sites.at(sys._getframe())[0]
+    return session.nowhere() if site is None else site
+
+
+def _guarded(callback):
+    def call(*args):
+        try:
+            callback(*args)
+        except Exception:
+            pass
+
+    return call
 
 
 class _Direct:
-    """Stands in for a callback registry: one call less for each allocation. Callbacks of others still run."""
+    """Stands in for a callback registry: nothing but the callback itself, as long as nobody else has any."""
 
-    __slots__ = ("fire_callbacks", "add_callback", "callback_list", "name")
+    __slots__ = ("fire_callbacks", "callback_list", "name", "_registry", "_callback")
 
-    def __init__(self, registry, callback, name):
-        others = registry.callback_list
-        self.callback_list, self.name, self.add_callback = others, registry.name, registry.add_callback
-        fire_others = registry.fire_callbacks
+    def __init__(self, registry, callback):
+        self.callback_list, self.name = registry.callback_list, registry.name
+        self._registry, self._callback = registry, callback
+        self._choose()
 
-        def fire(*args):
-            try:
-                callback(*args)
-            except Exception:  # an exception would end the program inside C++
-                pass
-            if others:
-                fire_others(*args)
+    def add_callback(self, callback):
+        self._registry.add_callback(callback)
+        self._choose()
 
-        def silent(*args):
-            if others:
-                fire_others(*args)
+    def silence(self):
+        self._callback = _nothing
+        self._choose()
 
-        def fire_one(one):
-            try:
-                callback(one)
-            except Exception:
-                pass
-            if others:
-                fire_others(one)
+    def listen(self, callback):
+        self._callback = callback
+        self._choose()
 
-        self.fire_callbacks = silent if callback is None else fire_one if name in ONE else fire
+    def _choose(self):
+        ours, fire_others = self._callback, self._registry.fire_callbacks
+
+        def all_of_them(*args):
+            ours(*args)
+            fire_others(*args)
+
+        self.fire_callbacks = all_of_them if self.callback_list else ours
 
 
 def _shortcut(kind, callback):
     name = "".join(part.capitalize() for part in kind.split("_")) + "Callbacks"
     registry = getattr(gpu_trace, name, None)
+    if isinstance(registry, _Direct):  # a recording before this one
+        registry.listen(callback)
+        return True
     if not all(hasattr(registry, part) for part in ("callback_list", "fire_callbacks", "add_callback", "name")):
         return False
-    setattr(gpu_trace, name, _Direct(registry, callback, kind))
+    setattr(gpu_trace, name, _Direct(registry, callback))
     return True

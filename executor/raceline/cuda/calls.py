@@ -9,6 +9,7 @@ import time
 import torch
 
 from raceline.device_lines import ELSEWHERE
+from raceline.patches import Patches
 
 now = time.time_ns
 
@@ -19,6 +20,10 @@ class Calls:
         self._recording = session.recording
         self._local = session.local
         self._sites = session.recording.sites
+        self._patches = Patches()
+
+    def remove(self):
+        self._patches.back()
 
     def install(self):
         self._events()
@@ -85,8 +90,11 @@ class Calls:
                 recording.step("poll", f',"on":"event","e":{events[event.cuda_event]}')
             return done
 
-        Event.record, Event.wait, Event.query = record, wait, query
-        Event.synchronize = self._waiting(Event.synchronize)
+        put = self._patches.put
+        put(Event, "record", record)
+        put(Event, "wait", wait)
+        put(Event, "query", query)
+        put(Event, "synchronize", self._waiting(Event.synchronize))
 
     def _waiting(self, plain):
         """A host wait with how long it took; the callback inside it says only that it was called."""
@@ -133,9 +141,12 @@ class Calls:
                 thread.site = sites.at(sys._getframe(1))[0]
             thread.intent += 1
             try:
-                if type(stream) is Stream and isinstance(other, Stream):
-                    # What PyTorch's own does, without the patched calls in between.
-                    event = Event()
+                if type(stream) is Stream and isinstance(other, Stream) and not session.capturing:
+                    # What PyTorch's own does, with an event that is kept: a wait has what it needs of its record, so that making
+                    # one for each (and being told of its life) is spared. A capture has its own way with events.
+                    event = thread.events.get(other.device_index)
+                    if event is None:
+                        event = thread.events[other.device_index] = Event()
                     plain_record(event, other)
                     plain_wait(event, stream)
                 else:
@@ -144,9 +155,12 @@ class Calls:
                 thread.intent -= 1
                 thread.site = outer
 
-        Stream.__new__, Stream.query, Stream.wait_stream = new, query, wait_stream
-        Stream.synchronize = self._waiting(Stream.synchronize)
-        torch.cuda.synchronize = self._waiting(torch.cuda.synchronize)
+        put = self._patches.put
+        put(Stream, "__new__", new)
+        put(Stream, "query", query)
+        put(Stream, "wait_stream", wait_stream)
+        put(Stream, "synchronize", self._waiting(Stream.synchronize))
+        put(torch.cuda, "synchronize", self._waiting(torch.cuda.synchronize))
 
     def _graphs(self):
         session, recording = self._session, self._recording
@@ -161,10 +175,12 @@ class Calls:
 
         def capture_begin(graph, *args, **kwargs):
             begin(graph, *args, **kwargs)
+            session.capturing += 1
             graph.__dict__.pop("_raceline_graph", None)  # a second capture makes another graph
             recording.step("capture", f',"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}')
 
         def capture_end(graph, *args, **kwargs):
+            session.capturing -= 1
             end(graph, *args, **kwargs)
             recording.step("captureEnd", f',"g":{graph_id(graph)}')
 
@@ -175,7 +191,10 @@ class Calls:
             # Its kernels run on streams of the graph's own.
             session.launched("replay", start, after, f',"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}', ELSEWHERE)
 
-        Graph.capture_begin, Graph.capture_end, Graph.replay = capture_begin, capture_end, replayed
+        put = self._patches.put
+        put(Graph, "capture_begin", capture_begin)
+        put(Graph, "capture_end", capture_end)
+        put(Graph, "replay", replayed)
 
     def _autograd(self):
         session, recording = self._session, self._recording
@@ -195,8 +214,8 @@ class Calls:
 
             return call
 
-        torch.autograd.backward = wrap(torch.autograd.backward)
-        torch.autograd.grad = wrap(torch.autograd.grad)
+        self._patches.put(torch.autograd, "backward", wrap(torch.autograd.backward))
+        self._patches.put(torch.autograd, "grad", wrap(torch.autograd.grad))
 
     def _rest(self):
         session, recording = self._session, self._recording
@@ -214,7 +233,7 @@ class Calls:
                 stream = self._body(torch.cuda.current_stream())
                 session.launched("op", start, after, f',"st":{stream},"name":{label},"acc":[]', stream)
 
-            torch.cuda._sleep = spin
+            self._patches.put(torch.cuda, "_sleep", spin)
         if hasattr(torch, "compile"):
             compile_ = torch.compile
 
@@ -222,7 +241,7 @@ class Calls:
                 limit("torch.compile is skipped: under a recording compiled functions run operator by operator.")
                 return compile_(*args, **kwargs)
 
-            torch.compile = compiled
+            self._patches.put(torch, "compile", compiled)
         tolist, numpy = torch.Tensor.tolist, torch.Tensor.numpy
         blocks = session.blocks
 
@@ -236,4 +255,5 @@ class Calls:
                 limit("What NumPy does with a pinned tensor's memory is not seen.")
             return numpy(tensor, *args, **kwargs)
 
-        torch.Tensor.tolist, torch.Tensor.numpy = to_list, to_numpy
+        self._patches.put(torch.Tensor, "tolist", to_list)
+        self._patches.put(torch.Tensor, "numpy", to_numpy)

@@ -10,6 +10,7 @@ import warnings
 import torch
 
 from raceline.cuda.cupti import Cupti
+from raceline.patches import Patches
 from raceline.rows import CALL, DEVICE
 
 # The numbers that device_lines gives the kinds of activities.
@@ -34,6 +35,7 @@ class DeviceTimes:
         self._session = session
         self._source = source
         self._lock = threading.Lock()
+        self._patches = Patches()
         self._rows = session.recording.file.rows
         if isinstance(source, Cupti):
             source.string = session.recording.file.string
@@ -61,7 +63,10 @@ class DeviceTimes:
                 ours.finish()
             return prepare(profile, *args, **kwargs)
 
-        profiler.profile._prepare_trace = prepare_for_program
+        self._patches.put(profiler.profile, "_prepare_trace", prepare_for_program)
+
+    def remove(self):
+        self._patches.back()
 
     def finish(self):
         source, self._source = self._source, None

@@ -39,7 +39,7 @@ class Sources:
 class Thread:
     """What one host thread is in the middle of."""
 
-    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site")
+    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events")
 
     def __init__(self):
         self.pending = None  # entries of callbacks inside an operator, or None outside
@@ -51,6 +51,7 @@ class Thread:
         self.slot = None  # its number for the join with device activities
         self.id = None  # its id in the trace, where that stays the same
         self.site = None  # the site of the patched call that is active
+        self.events = {}  # device → the event of its wait_stream calls
 
 
 class Local(threading.local):
@@ -67,6 +68,7 @@ class Session:
         self.plans = {}
         self.blocks = Blocks(self.recording)
         self.backward = 0
+        self.capturing = 0
         self.quiet = False
         self.put = file.rows.extend
         # Stream handle → id, where the handle alone tells (0 is every device's default stream).
@@ -80,20 +82,45 @@ class Session:
         self.history = History(self, level != "full")
         self._settings = {name: os.environ.get(name) for name in EARLY_SETTINGS}
 
-    def start(self):
+    def start(self, late=False):
+        """`late`: the program has been running; what it did so far is waited for and its memory is looked up."""
         recording = self.recording
-        recording.thread()
         recording.number_of = self.times.number
+        recording.thread()
         recording.file.sources.append(self.times.collect)
         recording.stream(torch.cuda.current_device(), 0)
         full = self.level == "full"
         if not full:
             recording.file.limit("Accesses to memory are not recorded at this level: races cannot be told.")
         self.times.watch_profilers()
-        Calls(self).install()
+        if late:
+            torch.cuda.synchronize()
+            if full:
+                self._blocks_so_far()
+        self._calls = Calls(self)
+        self._calls.install()
         self.callbacks.install(memory=full)
-        HostThreads(recording, self._modes).install()
+        self._threads = HostThreads(recording, self._modes)
+        self._threads.install()
         self._stack.enter_context(self._modes())
+
+    def _blocks_so_far(self):
+        file = self.recording.file
+        for segment in torch._C._cuda_memorySnapshot(None)["segments"]:
+            stream = self.stream_of(segment["stream"], segment["device"])
+            address = segment["address"]
+            for block in segment["blocks"]:
+                if block["state"] == "active_allocated":
+                    self.blocks.live[address] = ident = self.blocks.new_id()
+                    file.append(f'{{"k":"block","b":{ident},"addr":"{address:#x}","size":{block["size"]},"st":{stream}}}')
+                address += block["size"]
+
+    def put_back(self):
+        """After `finish`, where the program goes on: PyTorch as it was, but for callbacks that do nothing."""
+        self._threads.remove()
+        self._calls.remove()
+        self.callbacks.remove()
+        self.times.remove()
 
     def _modes(self):
         return Watch(self) if self.level == "full" else contextlib.nullcontext()

@@ -52,7 +52,7 @@ class Watch(TorchDispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if types and not PLAIN.issuperset(types):
             return NotImplemented  # the subclass unwraps itself; its inner operators come here
-        plan = self._plans.get(func)
+        plan = self._plans.get(id(func))  # the operator's own hash is computed in Python
         if plan is None:
             plan = self._learn(func)
         call = plan.call
@@ -155,8 +155,8 @@ class Watch(TorchDispatchMode):
                         ident, slot = self._session.thread_of(thread), self._session.slot_of(thread)
                     self._put((OP, start, end, stream, plan.label, ident, slot, site, None, len(accesses) >> 2, *accesses))
                     return out
-            elif len(pending) == 1 and out.__class__ is Tensor and pending[0][0] == "alloc" and pending[0][1] == out.data_ptr() and out.is_contiguous():
-                address = pending[0][1]
+            elif len(pending) == 1 and out.__class__ is Tensor and pending[0] == out.data_ptr() and out.is_contiguous():
+                address = pending[0]
                 device = out.get_device()
                 raw = self._raw_stream(device)
                 stream = self._streams.get(raw)
@@ -253,7 +253,8 @@ class Watch(TorchDispatchMode):
         plan.label = self._file.string(plan.name)
         plan.fast = tuple((index, CODES[mode], many) for index, mode, many in plan.tensors)
         plan.scratch = SCRATCH_LOOKS
-        self._plans[func] = plan
+        plan.func = func  # kept: its id is the key
+        self._plans[id(func)] = plan
         return plan
 
     def _view(self, tensor, mode, accesses, backward):
@@ -329,6 +330,8 @@ class Watch(TorchDispatchMode):
         begin = start - self._start
         backward = bool(session.backward)
         for entry in pending:
+            if entry.__class__ is int:  # an allocation that nobody measured
+                entry = ("alloc", entry, 0)
             kind = entry[0]
             if kind == "alloc":
                 address = entry[1]
