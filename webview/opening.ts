@@ -8,6 +8,9 @@ import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { judgeTrace } from '../core/judgeTrace.ts';
 import type { Run } from './messages.ts';
 
+/** A page has a few gigabytes in all; a trace takes about as much memory as its text, unpacked. */
+const mostBytes = 3e9;
+
 export type Progress = (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void;
 
 export function openRun(bytes: Uint8Array, name: string, progress: Progress): Run {
@@ -18,7 +21,10 @@ export function openRun(bytes: Uint8Array, name: string, progress: Progress): Ru
 
 /** One trace, read and judged. */
 export function openSide(bytes: Uint8Array, name: string, note: string, progress: Progress): Side {
-  const trace = openTrace(bytes, name, { onProgress: (read, total) => progress('reading', read, total) });
+  const trace = openTrace(bytes, name, {
+    onProgress: (read, total) => progress('reading', read, total),
+    mostBytes,
+  });
   progress('judging', bytes.length, bytes.length);
   const judgement = judged(trace);
   return { name, note, trace: judgement.trace, hazards: judgement.list };

@@ -20,6 +20,8 @@ export interface OpenOptions {
   readonly gunzip?: (packed: Uint8Array) => Uint8Array;
   /** Bytes of the file taken in so far, and how many there are (0: not known). */
   readonly onProgress?: (read: number, total: number) => void;
+  /** So many unpacked bytes are read; what lies past them is left out, and said so. Left out: all. */
+  readonly mostBytes?: number;
 }
 
 const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
@@ -34,9 +36,9 @@ const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
 export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions = {}): Trace {
   if (options.gunzip && isGzip(bytes)) {
     const unpacked = unpackWhole(bytes, options.gunzip);
-    if (unpacked) return openTrace(unpacked, name, { onProgress: options.onProgress });
+    if (unpacked) return openTrace(unpacked, name, { ...options, gunzip: undefined });
   }
-  const opener = new TraceOpener(name);
+  const opener = new TraceOpener(name, options.mostBytes);
   for (let at = 0; at < bytes.length; at += pieceLength) {
     opener.push(bytes.subarray(at, at + pieceLength));
     options.onProgress?.(Math.min(at + pieceLength, bytes.length), bytes.length);
@@ -52,9 +54,9 @@ export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions 
 export async function openTraceFrom(
   pieces: AsyncIterable<Uint8Array>,
   name: string,
-  options: { readonly onProgress?: OpenOptions['onProgress']; readonly total?: number } = {},
+  options: Pick<OpenOptions, 'onProgress' | 'mostBytes'> & { readonly total?: number } = {},
 ): Promise<Trace> {
-  const opener = new TraceOpener(name);
+  const opener = new TraceOpener(name, options.mostBytes);
   const source = pieces[Symbol.asyncIterator]();
   let read = 0;
   for (;;) {
@@ -93,12 +95,17 @@ export class TraceOpener {
   #head: Uint8Array = new Uint8Array(0);
   #reader: FormatReader | undefined;
   #packed = 0;
+  /** Unpacked bytes that may still come, of those that may come in all. */
+  #left: number;
+  readonly #most: number;
   #cut: string | undefined;
   /** An error of the reader inside the gunzip callback; it must not be taken for a broken stream. */
   #failure: unknown;
 
-  constructor(name: string) {
+  constructor(name: string, mostBytes = Number.POSITIVE_INFINITY) {
     this.#name = name;
+    this.#left = mostBytes;
+    this.#most = mostBytes;
   }
 
   push(bytes: Uint8Array): void {
@@ -163,7 +170,12 @@ export class TraceOpener {
     }
   }
 
-  #unpacked(bytes: Uint8Array): void {
+  #unpacked(whole: Uint8Array): void {
+    const bytes = whole.length > this.#left ? whole.subarray(0, this.#left) : whole;
+    this.#left -= bytes.length;
+    if (bytes.length < whole.length)
+      this.#cut ??= `The file has more than ${Math.round(this.#most / 1e6)} MB unpacked, which is as much as can be shown at once. What lies past that is left out.`;
+    if (bytes.length === 0) return;
     if (this.#reader) {
       this.#reader.push(bytes);
       return;
