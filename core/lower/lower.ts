@@ -121,6 +121,18 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     return reached;
   };
 
+  let places: ReadonlySet<string> | undefined;
+  const concerned = (place: string): boolean => {
+    places ??= new Set(
+      speaking.flatMap((module) =>
+        functionsOf(module)
+          .filter(({ node }) => reach.functions.has(node))
+          .map(placeOf),
+      ),
+    );
+    return places.has(place);
+  };
+
   const done = new Map<string, Done>();
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();
@@ -134,7 +146,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const run = (name: string, module: Module, node: Node, start: (m: Machine) => void): [LoweredEntry, number] => {
     const known = options.reuse?.(name, module.file, signature());
     if (known) return [known, 0];
-    return lowerEntry(workspace, name, module.file, start, limits, worthOf(node, module, limits));
+    return lowerEntry(workspace, name, module.file, start, limits, worthOf(node, module, limits), concerned);
   };
   const runModule = (module: Module): void => {
     if (done.has(module.file)) return;
@@ -264,10 +276,12 @@ function lowerEntry(
   start: (m: Machine) => void,
   limits: Limits,
   worth: Worth,
+  concerned: (place: string) => boolean,
 ): [LoweredEntry, spent: number] {
   const paths: LoweredPath[] = [];
   const dependsOn = new Set<string>([file]);
   const judges = new Set<string>();
+  const acted = new Set<string>();
   const tried = new Set<string>(['']);
   const queue: ReadonlySet<string>[] = [new Set()];
   const far: ReadonlySet<string>[] = [];
@@ -310,6 +324,7 @@ function lowerEntry(
     spent += used;
     for (const place of m.touched) dependsOn.add(place);
     for (const place of m.judged) judges.add(place);
+    for (const place of m.acted) acted.add(place);
     changesCallers ||= m.changesCallers;
     dull &&= m.builder.dull;
     idle &&= m.builder.idle;
@@ -330,7 +345,8 @@ function lowerEntry(
     paths,
     truncated,
     dependsOn: [...dependsOn],
-    judges: [...judges],
+    // What has to do with streams is not judged by paths that never came to where it does.
+    judges: truncated ? [...judges].filter((place) => acted.has(place) || !concerned(place)) : [...judges],
     ...(changesCallers ? { changesCallers } : {}),
     ...(fault === undefined ? {} : { fault }),
   };

@@ -103,6 +103,8 @@ export class Unknown extends Obj {
   receiver: Obj | undefined;
   /** A test that it is the outcome of. */
   comparison: Comparison | undefined;
+  /** The attribute in which a constructor kept it first. */
+  heldAs: string | undefined;
   /** The call that gave it, where that may have made it. */
   madeBy: UnknownWork | undefined;
   /** Where it says true, a stream or event was seen to be done. */

@@ -1718,3 +1718,87 @@ def flow(x):
         y = x * 2
     mine().wait_stream(side)
     return y + x
+
+#- case: a stream that a library gave to the object long ago is one of its own
+from runtime import current_device_stream, get_stream, linear
+
+class Experts(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.shared = linear(width)
+        self.routed = linear(width)
+        self.alt = get_stream("alt")
+
+    def forward(self, hidden):
+        main = current_device_stream()
+        with torch.cuda.stream(self.alt):
+            shared = self.shared(hidden * 2)
+            #                    ^ missing-wait
+        routed = self.routed(hidden)
+        main.wait_stream(self.alt)
+        return routed + shared
+#- good
+from runtime import current_device_stream, get_stream, linear
+
+class Experts(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.shared = linear(width)
+        self.routed = linear(width)
+        self.alt = get_stream("alt")
+
+    def forward(self, hidden):
+        main = current_device_stream()
+        self.alt.wait_stream(main)
+        with torch.cuda.stream(self.alt):
+            shared = self.shared(hidden * 2)
+        routed = self.routed(hidden)
+        main.wait_stream(self.alt)
+        return routed + shared
+
+#- case: a stream that a method made wait under another name, or that is asked for anew
+from runtime import get_stream, linear
+
+class Gate(torch.nn.Module):
+    def __init__(self, width, side):
+        super().__init__()
+        self.gate = linear(width)
+        self.side = side
+        self.pending = None
+
+    def fork(self):
+        side = self.side
+        side.wait_stream(torch.cuda.current_stream())
+        self.pending = side
+
+    def compute(self, hidden):
+        side = self.pending
+        if side is None:
+            return self.gate(hidden)
+        with torch.cuda.stream(side):
+            gate = self.gate(hidden * 2)
+        torch.cuda.current_stream().wait_stream(side)
+        return gate
+
+    def again(self, hidden):
+        side = get_stream("ready")
+        with torch.cuda.stream(side):
+            gate = self.gate(hidden * 2)
+        torch.cuda.current_stream().wait_stream(side)
+        return gate
+
+#- case: the handle of an event is given to what waits for it
+import kernels
+
+def run(host):
+    block = host.cuda()
+    side = torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    room = torch.empty(1024, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        delta = block.mul(2, out=room)
+        ready.record()
+    handle = ready.cuda_event
+    out = kernels.fused(block, delta, handle)
+    return out

@@ -152,10 +152,14 @@ import triton
 import triton.language as tl
 
 @triton.jit
+def found(token_ptr, i):
+    return tl.load(token_ptr + i)
+
+@triton.jit
 def count(token_ptr, bins_ptr, n):
     i = tl.arange(0, 1024)
-    token = tl.load(token_ptr + i)
-    place = bins_ptr + token
+    token = found(token_ptr, i)
+    place = bins_ptr + tl.load(token_ptr) + token
     tl.atomic_add(place, 1)
 
 def run(host):
@@ -174,10 +178,14 @@ import triton
 import triton.language as tl
 
 @triton.jit
+def found(token_ptr, i):
+    return tl.load(token_ptr + i)
+
+@triton.jit
 def count(token_ptr, bins_ptr, n):
     i = tl.arange(0, 1024)
-    token = tl.load(token_ptr + i)
-    place = bins_ptr + token
+    token = found(token_ptr, i)
+    place = bins_ptr + tl.load(token_ptr) + token
     tl.atomic_add(place, 1)
 
 def run(host):

@@ -228,7 +228,9 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   // Whatever it does with the result of a functional collective, that waits for it.
   for (const tensor of tensors) m.waitForPending(tensor, m.current());
   for (const item of values) {
-    const value = resolved(m, item);
+    const given = resolved(m, item);
+    // `event.cuda_event`: the handle is the event to whom it is given.
+    const value = given instanceof BuiltinMethodV && given.self instanceof EventV ? given.self : given;
     m.keep(value);
     if (value instanceof StreamV) m.hostWaitStream(value.stream, true);
     else if (value instanceof EventV) {

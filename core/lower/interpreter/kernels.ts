@@ -28,6 +28,12 @@ function isCallOf(node: Node, name: string): boolean {
   return kind === 'Call' && callee?.kind === 'Attribute' && callee.name === name;
 }
 
+/** A function of the program, of which its name does not say that it gives a pointer: it gives indices and values. */
+function isCallOfOther(node: Node): boolean {
+  const { kind, callee } = node as Node & { kind?: string; callee?: Named };
+  return kind === 'Call' && callee?.kind === 'Name' && !/ptr|pointer|desc|block/i.test(callee.id ?? '');
+}
+
 /** What the kernel stores through, and under which tests. */
 function storesIn(node: FunctionDef): readonly Store[] {
   const known = storesOf.get(node);
@@ -39,7 +45,7 @@ function storesIn(node: FunctionDef): readonly Store[] {
     walk(part, (inner) => {
       const named = inner as Named;
       // What was loaded is an index or a value, or a pointer to other memory than that which it lay in.
-      if (isCallOf(inner, 'load')) return false;
+      if (isCallOf(inner, 'load') || isCallOfOther(inner)) return false;
       if (named.kind === 'Name' && named.id !== undefined) names.add(named.id);
       return true;
     });

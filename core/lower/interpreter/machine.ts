@@ -67,6 +67,8 @@ export class Machine {
   readonly touched = new Set<string>();
   /** Functions that ran as the entry has them run, not only to fill an object's state. */
   readonly judged = new Set<string>();
+  /** Functions in which, or below which, a stream was selected or ordered. */
+  readonly acted = new Set<string>();
   currents = new Map<number, Selection>();
   device = 0;
   /** `torch.set_default_device('cuda')` was called. */
@@ -281,6 +283,11 @@ export class Machine {
   }
 
   // ---- streams and events
+
+  /** A stream is selected or ordered here. */
+  act(): void {
+    for (const { fn, module } of this.stack) if (fn) this.acted.add(`${module.syntax.file}#${fn.node.start}`);
+  }
 
   defaultStream(device: number): StreamV {
     let stream = this.#defaults.get(device);

@@ -1,6 +1,9 @@
 /** Streams and events: what each call of theirs asks of the device. */
-import { ContextV, DeviceV, EventV, StreamV, Unknown, type Value } from '../values.ts';
+import type { Node } from '../../python/ast.ts';
+import { functionsOf } from '../entries.ts';
+import { ContextV, DeviceV, EventV, InstanceV, StreamV, Unknown, type Value } from '../values.ts';
 import type { Keywords } from './calls.ts';
+import { resolutionOrder } from './classes.ts';
 import type { Machine } from './machine.ts';
 import { resolved } from './truth.ts';
 
@@ -10,23 +13,55 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (value instanceof StreamV) return value;
   if (!(value instanceof Unknown)) return undefined;
   if (!value.stream) {
-    const foreign = value.origin === 'result' || value.origin === 'external';
-    value.stream = m.newStream(value.name, m.device, foreign);
+    const kept = value.heldAs !== undefined && value.origin === 'result' && isOrdered(m, value.heldAs);
+    const foreign = !kept && (value.origin === 'result' || value.origin === 'external');
+    value.stream = m.newStream(value.heldAs ?? value.name, m.device, foreign);
     // A stream that an object keeps is not the one that its caller's tensors were made on, unless others see to that.
-    if (!foreign && (value.origin !== 'attribute' || waitsElsewhere(m, value.name))) m.readyBefore(value.stream);
+    const own = kept || value.origin === 'attribute';
+    if (!foreign && (!own || waitsElsewhere(m, value.heldAs ?? value.name))) m.readyBefore(value.stream);
     if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
   }
   return value.stream;
 }
 
-/** Whether a function of the module that does not run here lets a stream of this name wait. */
+/**
+ * Whether the module selects the stream of this name and has it wait, or waits for it: whatever gave it to the object long
+ * ago, it is then neither the current stream nor one that is always in order with it.
+ */
+function isOrdered(m: Machine, name: string): boolean {
+  const { text } = m.frame.module.syntax;
+  return (
+    new RegExp(`\\bstream\\([^()\\n]*\\b${name}\\b|\\bwith \\w*\\.?${name}\\b`).test(text) &&
+    new RegExp(`\\b${name}\\.wait_(?:stream|event)\\(|\\.wait_stream\\([^()\\n]*\\b${name}\\b`).test(text)
+  );
+}
+
+/**
+ * Whether a function of the module that does not run here lets a stream of this name wait, and for others: not one that goes
+ * on to select the stream itself, nor one of another class with a stream of the same name. Whoever sets the stream later
+ * can have let it wait under another name.
+ */
 function waitsElsewhere(m: Machine, name: string): boolean {
-  const { file, text } = m.frame.module.syntax;
+  const { syntax } = m.frame.module;
   const last = /\w+$/.exec(name)?.[0];
   if (last === undefined) return true;
-  const running = m.stack.flatMap(({ fn, module }) => (fn && module.syntax.file === file ? [fn.node] : []));
-  for (const { index } of text.matchAll(new RegExp(`\\b${last}\\.wait_(?:stream|event)\\(`, 'g')))
-    if (!running.some(({ start, end }) => start <= index && index < end)) return true;
+  const running = m.stack.flatMap(({ fn, module }) => (fn && module.syntax === syntax ? [fn.node] : []));
+  const classes = m.stack.flatMap(({ firstArgument: self }) =>
+    self instanceof InstanceV ? resolutionOrder(self.cls).map(({ node }) => node) : [],
+  );
+  const selects = new RegExp(`\\bstream\\([^()\\n]*\\b${last}\\b`);
+  for (const { 0: found, index } of syntax.text.matchAll(
+    new RegExp(`(?:\\bself\\.)?\\b${last}(?:\\.wait_(?:stream|event)\\(|[ \\t]*=(?!=))`, 'g'),
+  )) {
+    const around = (node: Node): boolean => node.start <= index && index < node.end;
+    const sets = found.endsWith('=');
+    if (running.some(around) || (sets && !found.startsWith('self.'))) continue;
+    const at = functionsOf(syntax).findLast(({ node }) => around(node));
+    if (sets && (!at || at.node.name === '__init__')) continue;
+    if (at?.owner && found.startsWith('self.') && classes.length > 0 && !classes.includes(at.owner)) continue;
+    if (at && selects.test(syntax.text.slice(index, at.node.end))) continue;
+    return true;
+  }
   return false;
 }
 
@@ -40,6 +75,7 @@ export function eventOf(m: Machine, value_: Value | undefined): EventV | undefin
 
 /** Makes `stream` current and gives what undoes it. */
 export function selectStream(m: Machine, stream: StreamV): () => void {
+  m.act();
   const device = stream.deviceIndex;
   const before = m.current(device);
   const deviceBefore = m.device;
@@ -92,11 +128,13 @@ export function othersMayRecord(m: Machine): void {
 }
 
 function recordOn(m: Machine, event: EventV, stream: StreamV): void {
+  m.act();
   m.recordedEvents.add(event.event);
   m.emit({ kind: 'record', event: event.event, stream: stream.stream });
 }
 
 function waitFor(m: Machine, stream: StreamV, event: EventV): void {
+  m.act();
   m.emit({ kind: 'wait', event: event.event, stream: stream.stream }, m.chosen(stream, event));
   if (foreignEvent(m, event)) joinAll(m, stream);
 }
