@@ -2,7 +2,7 @@
  * `raceline bisect`: where a synchronization makes the program's result right again, found by running it, and what the
  * checker and the recording say about that place.
  */
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { createSourceChecker } from '../core/checkSource.ts';
 import { planConfirm } from '../core/confirmPlan.ts';
@@ -85,8 +85,10 @@ async function search(
 ): Promise<Report> {
   const stem = recording.replace(/\.raceline(\.gz)?$/, '');
   const [planFile, report, log] = [`${stem}.plan.json`, `${stem}.bisect.json`, `${stem}.bisect.log`];
+  rmSync(report, { force: true });
   writeFileSync(planFile, JSON.stringify(plan));
   const end = Date.now() + limit * 1000;
+  console.error(`raceline: the program runs many times; what it prints goes to ${log}`);
   const code = await inLog(log, (output) =>
     runPython({
       python,
@@ -99,6 +101,7 @@ async function search(
           : undefined,
     }),
   );
+  if (code === 130) throw new Error('stopped by you');
   if (!existsSync(report)) throw new Error(`the program cannot be run again (exit code ${code}):\n${logTail(log)}`);
   return JSON.parse(readFileSync(report, 'utf8')) as Report;
 }

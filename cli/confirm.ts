@@ -85,9 +85,17 @@ async function tryAll(considered: readonly ConsideredHazard[], how: Trying): Pro
   rmSync(report, { force: true });
   writeFileSync(plan, JSON.stringify({ version: 1, hazards }));
   let results: readonly Result[] = [];
+  const { length } = hazards;
+  console.error(
+    `raceline: ${length} ${length === 1 ? 'hazard' : 'hazards'} to try; what the runs print goes to ${log}`,
+  );
   for (;;) {
     const since = Date.now();
+    let told = results.length;
     const quiet = () => {
+      const tried = readResults(report).filter(({ message }) => message !== pending).length;
+      if (tried > told) console.error(`raceline: ${tried} of ${length} tried`);
+      told = Math.max(told, tried);
       const at = existsSync(report) ? statSync(report).mtimeMs : since;
       return Date.now() - Math.max(at, since) > how.limit * 1000
         ? `a run took longer than ${how.limit} s; give more with --timeout SECONDS. Its output is in ${log}.`
@@ -99,11 +107,15 @@ async function tryAll(considered: readonly ConsideredHazard[], how: Trying): Pro
     );
     const before = results.length;
     results = readResults(report);
+    if (code === 130) throw new Error(`stopped by you; ${results.length} of ${length} were tried: ${report}`);
     if (!results.length) throw new Error(`the program cannot be run again (exit code ${code}):\n${logTail(log)}`);
-    if (results.length === hazards.length || results.length === before) return results;
+    if (results.length === length || results.length === before) return results;
     if (code !== goOn && results.at(-1)?.status !== 'failed') return results;
   }
 }
+
+/** What the executor writes of a hazard before it tries it. */
+const pending = 'The process ended while this hazard was tried.';
 
 function readResults(file: string): readonly Result[] {
   return existsSync(file) ? (JSON.parse(readFileSync(file, 'utf8')) as { results: Result[] }).results : [];

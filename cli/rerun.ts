@@ -14,6 +14,7 @@ export async function recordForRerun(
 ): Promise<string> {
   const out = wanted ?? defaultOutput(nameOf(program));
   const log = `${out}.log`;
+  console.error(`raceline: recording ${nameOf(program)} to ${out}`);
   const code = await inLog(log, (output) =>
     runPython({ python, args: [executorFolder(), '-o', out, '--device', 'cuda', ...program], output }),
   );

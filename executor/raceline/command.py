@@ -48,14 +48,14 @@ def _options(argv):
 
 
 def _run(options):
+    if options.iterations:
+        recorder.parse_iterations(options.iterations)
     if options.module:
         code, names = prepare_module(options.program, options.arguments)
     else:
         code, names = prepare_script(options.program, options.arguments)
     torch = _torch()
     device = _device(torch, options.device)
-    if options.iterations:
-        recorder.parse_iterations(options.iterations)
     output = recorder.with_rank(options.output or _default_output(options))
     _check_output(output)
     relative = os.path.abspath(options.relative_to) if options.relative_to else None
@@ -118,12 +118,15 @@ def _rerun(options):
         return (prepare_module if options.module else prepare_script)(options.program, options.arguments)
 
     if options.confirm:
-        from raceline.confirm.confirm import confirm
+        from raceline.confirm.confirm import confirm as search
+    else:
+        from raceline.confirm.bisect import bisect as search
+    from raceline.confirm.rerun import Stopped
 
-        return confirm(prepare, options.confirm, options.report)
-    from raceline.confirm.bisect import bisect
-
-    return bisect(prepare, options.bisect, options.report)
+    try:
+        return search(prepare, options.confirm or options.bisect, options.report)
+    except (Stopped, KeyboardInterrupt):
+        return 130
 
 
 def _torch():

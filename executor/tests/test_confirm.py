@@ -163,6 +163,25 @@ class Confirm(unittest.TestCase):
         )
         self.assertEqual(got["status"], "not reproduced")
 
+    def test_who_interrupts_the_program_wants_no_further_run(self):
+        from raceline.confirm.rerun import Stopped
+
+        with self.assertRaises(Stopped):
+            self.confirm("raise KeyboardInterrupt\n", "order", "read-after-write", ("fill_", 4), ("mul", 7))
+
+    def test_what_a_copy_reads_is_not_filled(self):
+        got = self.confirm(
+            """\
+            import streams, torch
+            x = torch.arange(6.0)
+            with streams.on("a"):
+                x[2:].copy_(x[:4].clone()); x[:2].copy_(x[4:])
+            y = x * 2
+            """,
+            "order", "read-after-write", ("copy_", 4), ("mul", 5),
+        )
+        self.assertEqual((got["status"], got["wrong"]["expected"]), ("reproduced", "4"))
+
     def test_a_call_that_does_not_come_again(self):
         got = self.confirm("import torch\n", "order", "read-after-write", ("fill_", 4), ("mul", 7))
         self.assertEqual((got["status"], got["happened"]), ("not reproduced", False))

@@ -132,8 +132,10 @@ class Hold(Serial):
         if call.plan is None:
             return
         targets = call.overwritten()
+        kept = {t.untyped_storage().data_ptr() for t in call.read() if not any(t is target for target in targets)}
         for target in targets:
-            _fill(target)
+            if target.untyped_storage().data_ptr() not in kept:
+                _fill(target)
         if not targets and not call.plan.writes and self._hazard["size"]:
             self.device.fresh(self._hazard["size"]).fill_(0xFF)
         # What is read early must find the filling, and not what was there before.

@@ -17,6 +17,10 @@ from raceline.program import execute
 SEED = 20240229
 
 
+class Stopped(BaseException):
+    """Whoever runs it wants no further run."""
+
+
 class Outcome:
     """How a run ended, what it printed, and the names of its `__main__`."""
 
@@ -61,6 +65,8 @@ class Program:
         try:
             with modes():
                 exit_code, status, message = execute(code, names)
+            if status == "stopped":
+                raise Stopped
             main = sys.modules["__main__"].__dict__
             try:
                 self._device.synchronize()
