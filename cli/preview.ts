@@ -6,6 +6,7 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import { preview as previewSource } from '../core/preview.ts';
 import { parseArguments, UsageError } from './arguments.ts';
+import { witnessFile } from '../core/trace/witness-file.ts';
 import type { Witness } from '../core/witness.ts';
 import { loadParser } from './checker.ts';
 import { displayPath } from './display-path.ts';
@@ -50,7 +51,7 @@ function writeWitness(all: readonly Witness[], wanted: string | undefined, out: 
     const where = place ? `${displayPath(place.file)}:${place.line}: ` : '';
     console.log(`${index + 1 === number ? '*' : ' '} ${index + 1} ${where}${code}: ${wrong}`);
   });
-  const file = out.replace(/(\.raceline)?$/, '.witness.raceline');
+  const file = witnessFile(out);
   writeFileSync(file, chosen.witness);
   return file;
 }

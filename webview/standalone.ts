@@ -2,6 +2,7 @@
  * The host side in a plain browser: takes traces from the server that served the page, looks whether they grow, keeps notes
  * beside them, and posts places to reveal back. A file that is dropped on the page or picked is opened without any server.
  */
+import { witnessFile, witnessTitles } from '../core/trace/witness-file.ts';
 import { contentOf, pickFile, saveFile } from './files.ts';
 import type { Host } from './host.ts';
 import type { FromWebview, ToWebview } from './protocol.ts';
@@ -28,6 +29,8 @@ export function standaloneHost(): Host {
       stamp = file.headers.get('x-stamp') ?? '';
       opened = name;
       receive({ type: 'open', name, bytes: new Uint8Array(await file.arrayBuffer()) });
+      const witness = (await names()).indexOf(witnessFile(name));
+      if (witness >= 0) await compareServed(witness);
       const notes = await fetch(`notes/${which}`);
       receive({ type: 'notes', text: notes.ok ? await notes.text() : '' });
       if (stamp !== '') setTimeout(poll, pollEvery);
@@ -78,8 +81,11 @@ export function standaloneHost(): Host {
   async function compareServed(index: number): Promise<void> {
     const [named, file] = await Promise.all([fetch(`trace/${index}/name`), fetch(`trace/${index}`)]);
     const name = named.ok ? await named.text() : `trace ${index}`;
-    if (file.ok) receive({ type: 'compare', name, bytes: new Uint8Array(await file.arrayBuffer()) });
-    else
+    if (file.ok) {
+      const bytes = new Uint8Array(await file.arrayBuffer());
+      const titles = name === witnessFile(opened) ? witnessTitles(bytes) : undefined;
+      receive({ type: 'compare', name, bytes, titles });
+    } else
       receive({ type: 'failed', name, message: `The trace could not be fetched: the server answered ${file.status}.` });
   }
 

@@ -5,6 +5,7 @@
 import { randomBytes } from 'node:crypto';
 import path from 'node:path';
 import * as vscode from 'vscode';
+import { witnessFile, witnessTitles } from '../../core/trace/witness-file.ts';
 import { page } from '../../webview/page.ts';
 import type { FromWebview, ToWebview } from '../../webview/protocol.ts';
 import type { RunFindings } from './findings.ts';
@@ -165,8 +166,7 @@ async function compareWith(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise
 }
 
 /** Where the schedule that goes wrong lies for an intended one. */
-export const witnessBeside = (uri: vscode.Uri) =>
-  uri.with({ path: uri.path.replace(/(\.raceline)?$/, '.witness.raceline') });
+export const witnessBeside = (uri: vscode.Uri) => uri.with({ path: witnessFile(uri.path) });
 
 /** A witness that lies beside its intended run is drawn with it. */
 async function compareWithWitness(uri: vscode.Uri, panel: vscode.WebviewPanel): Promise<void> {
@@ -177,22 +177,8 @@ async function compareWithWitness(uri: vscode.Uri, panel: vscode.WebviewPanel): 
     type: 'compare',
     name: path.posix.basename(witness.path),
     bytes: read,
-    titles: [
-      { name: 'Intended', note: 'as the calls are issued' },
-      { name: 'Witness', note: noteOf(read) },
-    ],
+    titles: witnessTitles(read),
   });
-}
-
-/** What the header of a trace says about the run, '' if nothing. */
-function noteOf(bytes: Uint8Array): string {
-  const end = bytes.indexOf(10);
-  try {
-    const { note } = JSON.parse(new TextDecoder().decode(bytes.subarray(0, end < 0 ? bytes.length : end)));
-    return typeof note === 'string' ? note : '';
-  } catch {
-    return '';
-  }
 }
 
 async function save(uri: vscode.Uri, name: string, bytes: Uint8Array): Promise<void> {

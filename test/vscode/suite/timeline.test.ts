@@ -32,4 +32,15 @@ describe('the timeline', () => {
     assert.match(tab.uri.path, /racy-score\.raceline$/);
     assert.deepEqual(findings(editor.document.uri, 'raceline run'), []);
   });
+
+  it('shows a schedule in which a hazard of the line happens, beside the intended one', async () => {
+    const editor = await show('racy.py');
+    editor.selection = new vscode.Selection(11, 0, 11, 0);
+    await vscode.commands.executeCommand('raceline.showWitness');
+    const tab = await eventually(() => customTabs()[0], 'a timeline tab');
+    assert.match(tab.uri.path, /racy-score-missing-wait\.raceline$/);
+    const witness = tab.uri.with({ path: tab.uri.path.replace(/\.raceline$/, '.witness.raceline') });
+    const text = new TextDecoder().decode(await vscode.workspace.fs.readFile(witness));
+    assert.match(JSON.parse(text.split('\n')[0]!).note, / has not written$/);
+  });
 });
