@@ -23,6 +23,18 @@ READS_BACK = {"_local_scalar_dense", "is_nonzero", "equal", "item"}
 OVERWRITES = {"copy_", "fill_", "zero_", "normal_", "uniform_", "random_", "bernoulli_", "exponential_"}
 
 
+# The schemas of collectives mark nothing as written. By the argument's name: results, and tensors that are both.
+COLLECTIVES = "c10d::"
+
+
+def _collective_mode(operator, argument):
+    if argument.startswith("output"):
+        return "w"
+    if argument == "tensors" and operator != "send":
+        return "w" if operator.startswith("recv") else "rw"
+    return "r"
+
+
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
@@ -44,6 +56,8 @@ class Plan:
             info = argument.alias_info
             written = info is not None and info.is_write
             mode = "r" if not written else "w" if overwrites or argument.is_out else "rw"
+            if schema.name.startswith(COLLECTIVES):
+                mode = _collective_mode(self.base, argument.name)
             many = "List" in text or "[]" in text
             self.tensors.append((index, mode, many))
             self.named[argument.name] = (mode, many)

@@ -145,6 +145,68 @@ class Lines(unittest.TestCase):
 
 
 @unittest.skipUnless(torch, NEEDS_TORCH)
+class TritonCode(unittest.TestCase):
+    """What a kernel does to its pointers, from its intermediate code."""
+
+    def modes(self, body, head="%x_ptr: !tt.ptr<f32> {tt.divisibility = 16 : i32} , %y_ptr: !tt.ptr<f32>, %n: i32"):
+        from raceline.cuda.triton_launches import modes_of
+
+        return modes_of(f"module {{\n  tt.func public @kernel({head}) attributes {{noinline = false}} {{\n{body}\n    tt.return\n  }}\n}}\n")
+
+    def test_read_and_written(self):
+        from raceline.rows import BOTH, READ, WRITE
+
+        add = """
+            %0 = tt.get_program_id x : i32
+            %1 = tt.splat %x_ptr : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+            %2 = tt.addptr %1, %offsets : tensor<1024x!tt.ptr<f32>>, tensor<1024xi32>
+            %3 = tt.load %2, %mask : tensor<1024x!tt.ptr<f32>>
+            %4 = tt.splat %y_ptr : !tt.ptr<f32> -> tensor<1024x!tt.ptr<f32>>
+            {}
+            tt.store %4, %3, %mask : tensor<1024x!tt.ptr<f32>>"""
+        self.assertEqual(self.modes(add.format("")), [READ, WRITE])
+        self.assertEqual(self.modes(add.format("%5 = tt.load %4 : tensor<1024x!tt.ptr<f32>>")), [READ, BOTH])
+
+    def test_pointers_that_a_loop_carries(self):
+        from raceline.rows import READ, WRITE
+
+        loop = """
+            %0:2 = scf.for %i = %c0 to %n step %c1 iter_args(%p = %x_ptr, %q = %y_ptr) -> (!tt.ptr<f32>, !tt.ptr<f32>) : i32 {
+              %1 = tt.load %p : !tt.ptr<f32>
+              %2 = tt.addptr %p, %c1 : !tt.ptr<f32>, i32
+              scf.yield %2, %q : !tt.ptr<f32>, !tt.ptr<f32>
+            }
+            tt.store %0#1, %c0 : !tt.ptr<f32>"""
+        self.assertEqual(self.modes(loop), [READ, WRITE])
+
+    def test_atomics_and_pointers_that_are_not_used(self):
+        from raceline.rows import BOTH
+
+        self.assertEqual(self.modes("%0 = tt.atomic_rmw fadd, acq_rel, gpu, %y_ptr, %v, %mask : (!tt.ptr<f32>, f32, i1) -> f32"), [None, BOTH])
+
+    def test_code_that_is_not_followed(self):
+        self.assertIsNone(self.modes("tt.call @inner(%x_ptr) : (!tt.ptr<f32>) -> ()"))
+        from raceline.cuda.triton_launches import modes_of
+
+        self.assertIsNone(modes_of("something else"))
+
+
+@unittest.skipUnless(torch, NEEDS_TORCH)
+class Collectives(unittest.TestCase):
+    def test_what_they_write(self):
+        import torch.distributed  # noqa: F401
+
+        from raceline.operators import Plan
+
+        def modes(name):
+            return [mode for _, mode, _ in Plan(getattr(torch.ops.c10d, name).default).tensors]
+
+        self.assertEqual(modes("_allgather_base_"), ["w", "r"])
+        self.assertEqual(modes("allgather_"), ["w", "r"])
+        self.assertEqual((modes("send"), modes("recv_"), modes("broadcast_"), modes("allreduce_")[0]), (["r"], ["w"], ["rw"], "rw"))
+
+
+@unittest.skipUnless(torch, NEEDS_TORCH)
 class Join(unittest.TestCase):
     def spans(self, by_thread):
         from raceline.device_lines import Spans

@@ -89,6 +89,114 @@ class TraceFiles(unittest.TestCase):
         self.assertEqual(Trace(self.path).limits, ["parent"])
 
 
+class LastSeconds(unittest.TestCase):
+    """The ring: what is left has to stand on its own."""
+
+    def lines(self, *lines, seconds=1):
+        from raceline.ring import Ring
+
+        ring = Ring(seconds)
+        ring.put(['{"raceline":1}', *lines])
+        return [line for line in ring.lines() if '"limit"' not in line][1:]
+
+    def test_old_steps_fall_out_and_tables_stay(self):
+        kept = self.lines('{"k":"str","id":0,"v":"a"}', '{"k":"op","n":0,"t":0,"st":0}', '{"k":"op","n":1,"t":5000000000,"st":0}')
+        self.assertEqual(kept, ['{"k":"str","id":0,"v":"a"}', '{"k":"op","n":1,"t":5000000000,"st":0}'])
+
+    def test_it_says_so(self):
+        from raceline.ring import Ring
+
+        ring = Ring(2)
+        ring.put(['{"raceline":1}', '{"k":"op","n":0,"t":0}', '{"k":"op","n":1,"t":5000000000}'])
+        self.assertIn("Only the last 2 seconds", "".join(ring.lines()))
+
+    def test_what_the_window_needs_from_before(self):
+        kept = self.lines(
+            '{"k":"alloc","n":0,"t":1,"b":0,"addr":"0x10","size":8,"st":1,"s":4,"name":2}', '{"k":"alloc","n":1,"t":1,"b":1,"addr":"0x20","size":8,"st":1}',
+            '{"k":"recordStream","n":2,"t":2,"b":0,"st":2}', '{"k":"free","n":3,"t":3,"b":1}', '{"k":"record","n":4,"t":4,"e":7,"st":1}', '{"k":"record","n":5,"t":4,"e":7,"st":2}',
+            '{"k":"wait","n":6,"t":5000000000,"e":7,"st":1}')
+        self.assertEqual(kept, [
+            '{"k":"block","b":0,"addr":"0x10","size":8,"st":1,"name":2}', '{"k":"recordStream","n":2,"t":2,"b":0,"st":2}', '{"k":"record","n":5,"t":4,"e":7,"st":2}',
+            '{"k":"wait","n":6,"t":5000000000,"e":7,"st":1}'])
+
+    def test_graphs_stay_whole(self):
+        graph = ['{"k":"capture","n":0,"t":1,"g":0,"st":1}', '{"k":"op","n":1,"t":1,"st":1}', '{"k":"captureEnd","n":2,"t":1,"g":0}']
+        self.assertEqual(self.lines(*graph, '{"k":"op","n":3,"t":2}', '{"k":"replay","n":4,"t":5000000000,"g":0,"st":1}'), [*graph, '{"k":"replay","n":4,"t":5000000000,"g":0,"st":1}'])
+
+    def test_device_work_of_a_step_that_is_gone(self):
+        kept = self.lines('{"k":"op","n":0,"t":0}', '{"k":"op","n":1,"t":5000000000}', '{"k":"gpu","op":0,"st":0,"t":5000000000,"d":1}', '{"k":"gpu","op":1,"st":0,"t":5000000000,"d":1}')
+        self.assertEqual([line for line in kept if '"gpu"' in line], ['{"k":"gpu","op":1,"st":0,"t":5000000000,"d":1}'])
+
+
+class Parts(unittest.TestCase):
+    def test_iterations_are_counted_from_zero(self):
+        from raceline import recorder
+
+        happened = []
+
+        class Fake:
+            def __enter__(self):
+                happened.append("on")
+
+            def __exit__(self, *_):
+                happened.append("off")
+
+        plain, recorder.record = recorder.record, Fake
+        try:
+            schedule = recorder.parse_iterations("1:3")
+            schedule._begin()
+            for number in range(5):
+                happened.append(number)
+                schedule.step()
+        finally:
+            recorder.record = plain
+        self.assertEqual(happened, [0, "on", 1, 2, "off", 3, 4])
+
+    def test_a_schedule_that_is_none(self):
+        for text in ("5", "3:3", "a:b", "4:2"):
+            done = run(["--iterations", text, "x.py"], python=sys.executable)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn("FIRST:LAST", done.stderr)
+
+    def test_each_part_has_a_file(self):
+        from raceline.recorder import Settings
+
+        settings = Settings("runs/a.raceline.gz")
+        self.assertEqual([settings.next_output(), settings.next_output()], ["runs/a.raceline.gz", "runs/a-2.raceline.gz"])
+
+    def test_each_rank_has_a_file(self):
+        from raceline import recorder
+
+        before = {name: os.environ.pop(name, None) for name in ("RANK", "WORLD_SIZE")}
+        try:
+            self.assertEqual(recorder.with_rank("a.raceline"), "a.raceline")
+            os.environ.update(RANK="3", WORLD_SIZE="8")
+            self.assertEqual((recorder.with_rank("d/a.raceline.gz"), recorder.with_rank("a")), ("d/a.rank3.raceline.gz", "a.rank3"))
+        finally:
+            for name, value in before.items():
+                os.environ.pop(name, None)
+                if value is not None:
+                    os.environ[name] = value
+
+    def test_patches_are_put_back(self):
+        from raceline.patches import Patches
+
+        class Base:
+            def one(self):
+                return 1
+
+        class Owner(Base):
+            two = 2
+
+        patches = Patches()
+        patches.put(Owner, "one", lambda self: 10)
+        patches.put(Owner, "two", 20)
+        patches.put(Owner, "two", 200)
+        self.assertEqual((Owner().one(), Owner.two), (10, 200))
+        patches.back()
+        self.assertEqual((Owner().one(), Owner.two, "one" in vars(Owner)), (1, 2, False))
+
+
 class NamesOfNewObjects(unittest.TestCase):
     def names(self, source):
         """What each call of `make()` in the source is named, in the order of the calls."""

@@ -8,6 +8,7 @@ import time
 
 import torch
 
+from raceline.cuda.triton_launches import TritonLaunches
 from raceline.device_lines import ELSEWHERE
 from raceline.patches import Patches
 
@@ -242,6 +243,8 @@ class Calls:
                 return compile_(*args, **kwargs)
 
             self._patches.put(torch, "compile", compiled)
+        TritonLaunches(session, self._patches).install()
+        self._saving()
         tolist, numpy = torch.Tensor.tolist, torch.Tensor.numpy
         blocks = session.blocks
 
@@ -257,3 +260,19 @@ class Calls:
 
         self._patches.put(torch.Tensor, "tolist", to_list)
         self._patches.put(torch.Tensor, "numpy", to_numpy)
+
+    def _saving(self):
+        """torch.save reads storages in C++."""
+        writer = getattr(torch._C, "PyTorchFileWriter", None)
+        if writer is None:
+            return
+        write_record = writer.write_record
+        session = self._session
+
+        def write(archive, name, content, size):
+            block = session.blocks.pinned.get(content.data_ptr()) if isinstance(content, torch.UntypedStorage) and session.blocks.pinned else None
+            if block is not None and size:
+                session.recording.step("host", f',"b":{block},"acc":"r","lo":0,"hi":{size},"name":{session.recording.file.string("torch.save")}')
+            return write_record(archive, name, content, size)
+
+        self._patches.put(writer, "write_record", write)

@@ -168,6 +168,11 @@ class Cupti:
         if hasattr(cupti, "cuptiActivityGetNumDroppedRecords") and not cupti.cuptiActivityGetNumDroppedRecords(None, 0, ctypes.byref(dropped)):
             self.lost = dropped.value
 
+    @property
+    def devices(self):
+        """Those whose streams were seen."""
+        return tuple(self._contexts)
+
     def number(self, device, handle, stream, rows):
         """CUPTI's number of a stream, which the writer is told as well; None: it does not say."""
         context = self._contexts.get(device)

@@ -83,10 +83,11 @@ class DeviceTimes:
             session.quiet = before
 
     def _finish_cupti(self, source):
-        try:
-            torch.cuda.synchronize()
-        except Exception:  # a kernel failed: what ran before it is there all the same
-            pass
+        for device in source.devices or (torch.cuda.current_device(),):
+            try:
+                torch.cuda.synchronize(device)
+            except Exception:  # a kernel failed: what ran before it is there all the same
+                pass
         with self._lock:
             source.finish(self._rows)
         if source.lost:

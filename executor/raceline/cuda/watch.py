@@ -79,6 +79,11 @@ class Watch(TorchDispatchMode):
                 value = args[index]
                 for tensor in value if many else (value,):
                     if tensor.__class__ is not Tensor and not isinstance(tensor, Tensor):
+                        if plan.collective and isinstance(tensor, (list, tuple)):  # a list for each rank
+                            for inner in tensor:
+                                if inner.is_cuda:
+                                    device = inner.get_device() if device < 0 else device
+                                    self._view(inner, mode, accesses, backward)
                         continue  # an absent optional, or a number that takes a tensor's place
                     block = find(tensor.data_ptr())
                     if block is not None:
