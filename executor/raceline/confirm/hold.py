@@ -49,6 +49,7 @@ class Hold(Serial):
         self._used = {}
         self._waiting = []
         self._outer = None
+        self._late = {}
         self.overtaken = False
         self.met = False
 
@@ -80,7 +81,7 @@ class Hold(Serial):
             self.device.step_back(self._outer)
             self._outer = None
         if call.on_device and self._is_first(call) and not self.device.capturing():
-            self.observations.take(("first", call.occurrence - self._first["occurrence"], call.name), call.written())
+            self._first_issued(call)
         if self._hazard["kind"] != "lifetime" and self._is_second(call) and not self.device.capturing():
             self._second_done(call)
         super().after(call)
@@ -103,6 +104,17 @@ class Hold(Serial):
             return not call.on_device
         return call.on_device and 0 <= call.occurrence - self._second["occurrence"] < PAIRS
 
+    def _first_issued(self, call):
+        label = ("first", call.occurrence - self._first["occurrence"], call.name)
+        if not call.name.startswith("c10d::"):
+            self.observations.take(label, call.written())
+        elif self.serial:
+            # What a collective gives is on its group's stream: it is there when the device is through.
+            self.device.synchronize()
+            self.observations.take(label, call.written())
+        else:
+            self._late[label[1]] = label, call.written()
+
     def _second_done(self, call):
         if self._hazard["kind"] == "host":
             # The recording counts only what touches pinned memory: the next one after the first call is taken.
@@ -123,6 +135,9 @@ class Hold(Serial):
             if self._hazard["kind"] == "host" or comes_while_closed(self.device, self.device.mark(), gate):
                 self.overtaken = True
             gate.open()
+        if pair in self._late:
+            self.device.synchronize()
+            self.observations.take(*self._late.pop(pair))
         if self._hazard["conflict"] == "write-after-write":
             self.device.synchronize()
             self.observations.take(("afterwards", pair, call.name), call.written())
