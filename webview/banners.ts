@@ -29,7 +29,8 @@ export function bannersOf(run: Run, isLive: boolean): HTMLElement[] {
       'What could be read is shown.',
     ]);
   }
-  if (trace.limits.length)
+  // Schedules are known to be made: their heads say it.
+  if (trace.limits.length && !run.played)
     add('cannot tell', 'This file cannot tell everything', [
       `${trace.limits[0]} No finding here does not mean no fault.`,
       ...trace.limits.slice(1),

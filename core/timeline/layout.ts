@@ -228,6 +228,8 @@ function sectionsOf(timeline: Timeline, part: number, measures: Measures, sizes:
   const of = <T extends { readonly part: number }>(list: readonly T[]): T[] => list.filter((one) => one.part === part);
   const streams = of(timeline.streams);
   const pools = of(timeline.pools);
+  const totals = of(timeline.totals).map((lane): Lane => ({ kind: 'totals', totals: lane }));
+  const isOneOfTwo = timeline.parts.length > 1;
   const result: Section[] = [{ lanes: of(timeline.hosts).map((host) => ({ kind: 'host', host })) }];
   for (const device of new Set(streams.map((stream) => stream.device))) {
     const here = streams.filter((stream) => stream.device === device);
@@ -259,9 +261,13 @@ function sectionsOf(timeline: Timeline, part: number, measures: Measures, sizes:
         name: 'Memory',
         note: 'by address, in the colour of the allocating stream',
       },
-      lanes: pools.map((pool) => ({ kind: 'pool', pool, rowHeight: poolRow(pool, measures, sizes) })),
+      lanes: [
+        ...pools.map((pool): Lane => ({ kind: 'pool', pool, rowHeight: poolRow(pool, measures, sizes) })),
+        // Where two runs are compared the streams come first: totals go with the memory.
+        ...(isOneOfTwo ? totals : []),
+      ],
     });
-  result.push({ lanes: of(timeline.totals).map((totals) => ({ kind: 'totals', totals })) });
+  if (!isOneOfTwo || pools.length === 0) result.push({ lanes: totals });
   return result;
 }
 

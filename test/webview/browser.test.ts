@@ -482,6 +482,10 @@ describe('in the editor', () => {
       message: expect.stringContaining('x is reused'),
       file: scene.file,
       line: scene.faultLine,
+      related: [
+        { file: scene.file, line: 18 },
+        { file: scene.file, line: 28 },
+      ],
     });
     await page.evaluate(() => window.postMessage({ type: 'selectHazard', index: 1 }, '*'));
     await expect.poll(() => words(page.locator('.details h3'))).toBe('x is reused while compute still reads it');

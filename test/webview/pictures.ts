@@ -1,9 +1,10 @@
 /**
  * The pictures of the timeline in docs/images: which view of which run, in which theme and size. Run by scripts/pictures.mjs.
  */
-import { statSync } from 'node:fs';
+import { statSync, writeFileSync } from 'node:fs';
 import path from 'node:path';
 import type { Page } from 'playwright-core';
+import { withPalette } from './palettePng.ts';
 import { buildBundles, launch, openPage, serve } from './pages.ts';
 import { prefetchScene } from './synthetic.ts';
 
@@ -15,10 +16,9 @@ interface Picture {
   readonly steps: (page: Page) => Promise<void>;
 }
 
-const wide = { width: 1400, height: 800 };
+const wide = { width: 1120, height: 660 };
 const small = { width: 420, height: 640 };
 const large = { width: 1800, height: 1000 };
-const themes = ['dark', 'light', 'hc', 'hc-light'] as const;
 
 const finding = async (page: Page): Promise<void> => {
   await page.keyboard.press('.');
@@ -35,9 +35,9 @@ const range = async (page: Page): Promise<void> => {
   await page.keyboard.press('/');
   await page.keyboard.type('mul');
   await page.locator('canvas.overlay').focus();
-  await page.mouse.click(800, 36 + 285);
+  await page.mouse.click(600, 36 + 285);
   await page.keyboard.press('r');
-  await page.mouse.move(820, 36 + 285);
+  await page.mouse.move(620, 36 + 285);
   await page.waitForTimeout(400);
 };
 
@@ -50,44 +50,46 @@ const compare = async (page: Page): Promise<void> => {
 /** The second finding, in a schedule in which it goes wrong. */
 const witness = async (page: Page): Promise<void> => {
   await press('.', '.')(page);
+  await page.locator('#tab-details').click();
   await page.locator('button', { hasText: 'Show how it goes wrong' }).click();
   await page.waitForSelector('.lane-heads [data-lane="part 1"]');
 };
 
 const answers = async (page: Page): Promise<void> => {
+  await page.locator('#tab-run').click();
   await page.waitForSelector('text=What waited longest');
 };
 
 const pinned = async (page: Page): Promise<void> => {
   await page.locator('.lane-heads [data-lane="stream 2"]').focus();
   await press('p')(page);
-  await page.mouse.click(900, 36 + 130);
+  await page.mouse.click(700, 36 + 122);
   await press('b')(page);
   await page.keyboard.type('Why does this one start late?');
   await page.keyboard.press('Control+Enter');
   await press('m')(page);
-  await page.mouse.move(640, 300);
+  await page.mouse.move(480, 300);
   await page.locator('[role="tab"]', { hasText: 'Notes' }).click();
 };
 
-const pictures: readonly Picture[] = [
-  ...themes.map((theme) => ({ name: `timeline-${theme}`, theme, size: wide, steps: finding })),
-  { name: 'narrow-dark', theme: 'dark', size: { width: 700, height: 600 }, steps: finding },
-  { name: 'small-dark', theme: 'dark', size: small, steps: finding },
-  { name: 'large-light', theme: 'light', size: large, steps: finding },
-  ...(['dark', 'light', 'hc'] as const).flatMap((theme): Picture[] => [
-    { name: `range-${theme}`, theme, size: wide, steps: range },
-    { name: `compare-${theme}`, theme, size: wide, steps: compare },
-    { name: `witness-${theme}`, theme, size: wide, steps: witness },
-    { name: `answers-${theme}`, theme, size: { width: 1400, height: 1000 }, steps: answers },
-    { name: `pinned-${theme}`, theme, size: wide, steps: pinned },
+const steps = { timeline: finding, range, compare, witness, answers, lanes: pinned } as const;
+
+/** Each view in each theme: what docs/ shows. */
+const shown = (['dark', 'light', 'hc'] as const).flatMap((theme) =>
+  Object.entries(steps).map(([view, take]): Picture => ({ name: `${view}-${theme}`, theme, size: wide, steps: take })),
+);
+
+/** Only looked at when they are named: other sizes, what opens over the timeline. */
+const others: readonly Picture[] = [
+  ...Object.entries(steps).flatMap(([view, take]): Picture[] => [
+    { name: `${view}-hc-light`, theme: 'hc-light', size: wide, steps: take },
+    { name: `${view}-small`, theme: 'dark', size: small, steps: take },
+    { name: `${view}-large`, theme: 'light', size: large, steps: take },
   ]),
-  { name: 'compare-small', theme: 'dark', size: small, steps: compare },
-  { name: 'help-dark', theme: 'dark', size: wide, steps: press('?') },
   { name: 'help-small', theme: 'dark', size: small, steps: press('?') },
-  { name: 'table-dark', theme: 'dark', size: wide, steps: press('t') },
-  { name: 'lanes-dark', theme: 'dark', size: wide, steps: press('l') },
-  { name: 'more-dark', theme: 'dark', size: wide, steps: press('e') },
+  { name: 'table-small', theme: 'light', size: small, steps: press('t') },
+  { name: 'more-small', theme: 'light', size: small, steps: press('e') },
+  { name: 'choose-small', theme: 'light', size: small, steps: press('l') },
 ];
 
 export async function takePictures(folder: string, wanted: readonly string[]): Promise<void> {
@@ -102,15 +104,17 @@ export async function takePictures(folder: string, wanted: readonly string[]): P
   });
   site.count = 2;
   try {
-    for (const picture of pictures) {
-      if (wanted.length > 0 && !wanted.some((name) => picture.name.includes(name))) continue;
+    const narrow: Picture = { name: 'narrow-dark', theme: 'dark', size: { width: 700, height: 600 }, steps: finding };
+    const asked = [...shown, narrow, ...others].filter(({ name }) => wanted.some((word) => name.includes(word)));
+    for (const picture of wanted.length > 0 ? asked : [...shown, narrow]) {
+      site.notes = '';
       const { page, faults } = await openPage(browser, picture.size);
       await page.goto(`${site.address}?theme=${picture.theme}`);
       await page.waitForSelector('canvas.overlay');
       await picture.steps(page);
       await page.waitForTimeout(250);
       const file = path.join(folder, `${picture.name}.png`);
-      await page.screenshot({ path: file });
+      writeFileSync(file, withPalette(await page.screenshot()));
       console.log(
         `${picture.name}.png: ${Math.round(statSync(file).size / 1024)} KB${faults.length ? ` ${faults}` : ''}`,
       );

@@ -101,6 +101,37 @@ describe('a second run', () => {
   });
 });
 
+describe('what is asked of a run', () => {
+  it('is answered beside it, and leads to the slices', async () => {
+    const { page } = await open();
+    await expect.poll(() => words(page.locator('.whole-run'))).toContain('What waited longest');
+    const told = await words(page.locator('.whole-run'));
+    expect(told).toContain('copy and compute');
+    expect(told).toContain('What the end waited for');
+    await page.locator('.whole-run .link', { hasText: 'default for compute' }).first().click();
+    await frames(page);
+    expect(await words(page.locator('.details h3'))).toBe('default waits for compute');
+  });
+
+  it('is how a finding goes wrong, in two schedules of the same program', async () => {
+    const { page, faults } = await open();
+    await page.keyboard.press('.');
+    await page.keyboard.press('.');
+    await frames(page);
+    await page.locator('button', { hasText: 'Show how it goes wrong' }).click();
+    const second = page.locator('.lane-heads [data-lane="part 1"]');
+    await second.waitFor();
+    expect(await second.getAttribute('aria-label')).toBe(
+      'A schedule in which it goes wrong, Mul reads what fill_ has not written.',
+    );
+    await page.keyboard.press('c');
+    await expect.poll(() => page.locator('.lane-heads [data-lane="part 1"]').count()).toBe(0);
+    // The run is as it was left, with the finding that was asked about.
+    expect(await words(page.locator('.finding-count'))).toBe('Finding 2 of 2');
+    expect(faults).toEqual([]);
+  });
+});
+
 describe('lanes', () => {
   it('are walked, pinned, moved, hidden and entered by keys', async () => {
     const { page } = await open();
