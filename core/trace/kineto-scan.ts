@@ -556,8 +556,8 @@ export class KinetoScanner implements ScannedEvent {
     if (this.#same(i, layout.arguments)) {
       this.#argumentsFrom = i + 14;
       // Without arguments the bracket is closed on the same line.
-      if (bytes[i + 14] === closeBrace) i += 15;
-      else if (bytes[i + 14] !== 10) return otherLayout;
+      if (bytes[i + 15] === closeBrace) i += 16;
+      else if (bytes[i + 15] !== 10) return otherLayout;
       else i = this.#closingLine(i + 14, 4);
       if (i < 0) return i;
       this.#argumentsTo = i;
