@@ -4,6 +4,8 @@ A control (`broken` false) does everything but that, with the device synchronize
 Memory whose contents nobody may rely on (what the first call overwrites, a block that was released) is filled with 0xFF first,
 so that what is read too early cannot be right by chance.
 """
+import torch
+
 from raceline.confirm.device import Gate, comes_while_closed
 from raceline.confirm.watch import Control
 
@@ -147,6 +149,9 @@ class Hold(Serial):
         if call.plan is None:
             return
         targets = call.overwritten()
+        if not all(self.device.is_here(target) for target in targets):
+            # The host fills what a copy from before may still read.
+            self.device.synchronize()
         kept = {t.untyped_storage().data_ptr() for t in call.read() if not any(t is target for target in targets)}
         for target in targets:
             if target.untyped_storage().data_ptr() not in kept:
@@ -181,8 +186,9 @@ def _at(call, place):
 
 def _fill(tensor):
     if tensor.is_contiguous():
-        import torch
-
-        torch.empty(0, dtype=torch.uint8, device=tensor.device).set_(tensor.untyped_storage(), tensor.storage_offset() * tensor.element_size(), (tensor.numel() * tensor.element_size(),)).fill_(0xFF)
+        size = tensor.element_size()
+        # Not through the tensor itself: autograd would take it for changed.
+        raw = torch.empty(0, dtype=torch.uint8, device=tensor.device)
+        raw.set_(tensor.untyped_storage(), tensor.storage_offset() * size, (tensor.numel() * size,)).fill_(0xFF)
     elif tensor.is_floating_point():
         tensor.detach().data.fill_(float("nan"))
