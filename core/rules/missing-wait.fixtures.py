@@ -1350,7 +1350,7 @@ class Mixture(torch.nn.Module):
         with torch.cuda.stream(self.side):
             routed = self.routed(x)
         return routed + shared
-             # ^^^^^^^^^^^^^^^ missing-wait: `routed` is read on `here` by `add` before the `layers.Experts` on `self.side` is
+             # ^^^^^^^^^^^^^^^ missing-wait: `routed` is read on `here` by `add` before the `self.routed` on `self.side` is
              # | done: no wait of `here` for `self.side` lies between
 #- good
 from layers import Experts

@@ -372,3 +372,54 @@ def upload(x, copier):
         copier.wait_stream(here)
         out.copy_(x, non_blocking=True)
     return out
+
+#- case: another method of the object joins the stream before it uses what this one gave
+from layers import Gate
+
+class Residual(torch.nn.Module):
+    def __init__(self, width):
+        super().__init__()
+        self.gate = Gate(width)
+        self.side = torch.cuda.Stream()
+
+    def mix(self, hidden):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            parts = self.gate(hidden).float()
+        return hidden, parts
+
+    def combine(self, hidden, parts):
+        torch.cuda.current_stream().wait_stream(self.side)
+        return hidden + parts
+
+#- case: an event that the object shares with others is recorded behind the work
+class Node:
+    def __init__(self, forward, stream, event):
+        self.forward_func = forward
+        self.stream = stream
+        self.event = event
+
+    def forward(self, x):
+        self.stream.wait_event(self.event)
+        with torch.cuda.stream(self.stream):
+            y = self.forward_func(x).float()
+            self.event.record(self.stream)
+        return y
+
+#- case: what is returned beside it has a wait of its own
+from layers import gather
+
+class Handle:
+    def __init__(self, inner):
+        self.inner = inner
+
+    def wait(self):
+        self.inner.wait()
+
+def gathered(shard):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        whole, inner = gather(shard.cuda())
+        whole = whole.float()
+    return whole, Handle(inner)

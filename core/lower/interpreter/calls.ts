@@ -100,7 +100,9 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
     const name = target.name.slice(target.name.lastIndexOf('.') + 1);
     return callMethod(m, target.receiver, name, args, keywords, node);
   }
-  const name = target instanceof Unknown ? target.name : 'call';
+  // What a constructor keeps is called by the name under which it is kept, not by that of what made it.
+  const kept = target instanceof Unknown && target.origin === 'result' ? target.heldAs : undefined;
+  const name = kept !== undefined ? `self.${kept}` : target instanceof Unknown ? target.name : 'call';
   if (target instanceof Unknown && args.length === 0 && givesDeviceFunctions(name)) return external(anyDevice);
   const parameters = target instanceof Unknown ? target.parameters : undefined;
   if (parameters) m.at(node, () => m.launch('forward', m.current(), [parameters], []));
@@ -287,7 +289,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
  * of layers. That it runs on CUDA at all is for the waits around it to say.
  */
 function computesHere(m: Machine, name: string): boolean {
-  if (m.settled > 0 || m.before > 0 || m.filling || m.capturing || !m.concerned()) return false;
+  if (m.settled > 0 || m.before > 0 || m.filling || m.capturing || !(m.concerned() || m.explicit())) return false;
   const { firstArgument: self, fn } = m.frame;
   if (!(self instanceof InstanceV) || moves.test(name)) return false;
   // A part of a module's class may have no base of its own.

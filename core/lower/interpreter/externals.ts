@@ -451,12 +451,17 @@ export function deviceCall(
     case 'make_graphed_callables':
     case 'graph_pool_handle':
       return graphCall(m, name, args, keywords, node);
+    case 'get_device_properties':
+    case 'get_device_name':
+    case 'get_device_capability': {
+      // A device stays what it is.
+      const property = m.deriveUnknown(`${name}:${device()}`, name);
+      property.plain = true;
+      return property;
+    }
     case 'memory_allocated':
     case 'max_memory_allocated':
     case 'memory_reserved':
-    case 'get_device_properties':
-    case 'get_device_name':
-    case 'get_device_capability':
     case 'memory_stats':
     case 'mem_get_info':
     case 'get_rng_state':

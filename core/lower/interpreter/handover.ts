@@ -9,13 +9,14 @@ import {
   NativeV,
   SetV,
   type Storage,
+  StreamV,
   TensorV,
   TupleV,
   Unknown,
   type Value,
   WorkV,
 } from '../values.ts';
-import { moduleLike } from './classes.ts';
+import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 
@@ -47,7 +48,8 @@ function carriesOrder(value: Value, depth = 0): boolean {
   };
   if (value instanceof ListV || value instanceof TupleV) return inside(value.items);
   if (value instanceof DictV) return inside([...value.entries.values()].map((entry) => entry.value));
-  if (value instanceof InstanceV && value.cls.fields) return inside(value.attributes.values());
+  if (value instanceof InstanceV)
+    return lookup(value.cls, 'wait') !== undefined || (!!value.cls.fields && inside(value.attributes.values()));
   return false;
 }
 
@@ -111,6 +113,37 @@ function closuresIn(value: Value): FunctionV[] {
   return value instanceof TupleV ? value.items.flatMap(closuresIn) : [];
 }
 
+/**
+ * Streams that an object keeps, and that another of its methods waits for, or on which an event that it keeps was recorded:
+ * the work left on them is joined elsewhere.
+ */
+function lendJoinedStreams(m: Machine): void {
+  const events = new Set<number>();
+  const running = new Set(m.stack.map(({ fn }) => fn?.node));
+  for (const root of m.roots) {
+    if (!(root instanceof InstanceV)) continue;
+    for (const [name, value] of root.attributes) {
+      const stream = value instanceof StreamV ? value : value instanceof Unknown ? value.stream : undefined;
+      const event = value instanceof EventV ? value : value instanceof Unknown ? value.event : undefined;
+      if (event && m.recordedEvents.has(event.event)) events.add(event.event);
+      if (!stream) continue;
+      const waits = new RegExp(`\\bwait_stream\\(\\s*self\\.${name}\\b|\\bself\\.${name}\\.synchronize\\(`);
+      const joins = resolutionOrder(root.cls).some((cls) =>
+        [...cls.attributes.values()].some(
+          (method) =>
+            method instanceof FunctionV &&
+            !running.has(method.node) &&
+            waits.test(method.closure.module.syntax.text.slice(method.node.start, method.node.end)),
+        ),
+      );
+      if (joins) m.builder.streams[stream.stream]!.lent = true;
+    }
+  }
+  if (events.size > 0)
+    for (const step of m.builder.emitted)
+      if (step.kind === 'record' && events.has(step.event)) m.builder.streams[step.stream]!.lent = true;
+}
+
 /** The entry's own result goes to a caller that nobody knows. */
 export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): void {
   m.loseEvents(value);
@@ -121,6 +154,7 @@ export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): v
     return;
   }
   const held = heldByHandles(m);
+  lendJoinedStreams(m);
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device' || held.has(storage)) continue;
     const selection = m.current(m.deviceIndexOf(storage.device));

@@ -306,12 +306,14 @@ function* execIf(m: Machine, first: If): Running {
   for (;;) {
     const guard = isGuard(statement);
     const failed = guard || keepsFailure(m, statement);
-    const prefer = failed ? undefined : preferred(m, statement);
+    // `else: raise …` is the same, the other way round.
+    const must = !failed && statement.orelse.at(-1)?.kind === 'Raise';
+    const prefer = failed || must ? undefined : preferred(m, statement);
     const taken = condition(
       m,
       statement.test,
-      failed
-        ? { want: false, open: false }
+      failed || must
+        ? { want: must, open: false }
         : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
     );
     m.settle(m.frame);
