@@ -110,6 +110,17 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
   const long = (count: number): number | bigint => {
     if (count > 1024) fail(`holds a whole number of ${count} bytes`, at);
     const from = need(count);
+    if (count <= 8) {
+      // Addresses and times: two halves hold them, and a bigint is made only where a double cannot.
+      let low = 0;
+      let high = 0;
+      for (let i = Math.min(count, 4) - 1; i >= 0; i--) low = low * 256 + bytes[from + i]!;
+      for (let i = count - 1; i >= 4; i--) high = high * 256 + bytes[from + i]!;
+      const negative = count > 0 && bytes[from + count - 1]! >= 0x80;
+      if (count <= 4) return negative ? low - 2 ** (count * 8) : low;
+      if (negative) high -= 2 ** ((count - 4) * 8);
+      if (high > -(2 ** 21) && high < 2 ** 21) return high * 2 ** 32 + low;
+    }
     let value = 0n;
     for (let i = count - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[from + i]!);
     if (count > 0 && bytes[from + count - 1]! >= 0x80) value -= 1n << BigInt(count * 8);

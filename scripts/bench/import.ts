@@ -231,22 +231,40 @@ async function* madePieces(bytes: number): AsyncGenerator<Uint8Array> {
 
 /** A snapshot of allocations and releases in protocol 4, with stacks that are shared through the memo. */
 function madeSnapshot(entries: number): Uint8Array {
-  const parts: Buffer[] = [Buffer.from([0x80, 4])];
+  // Pieces by the million would be what the collector is busy with afterwards.
+  let whole = Buffer.alloc(entries * 128 + (1 << 20));
+  let at = 0;
+  const add = (...pieces: readonly Uint8Array[]) => {
+    for (const piece of pieces) {
+      if (at + piece.length > whole.length) whole = Buffer.concat([whole, Buffer.alloc(whole.length)]);
+      whole.set(piece, at);
+      at += piece.length;
+    }
+  };
+  add(Buffer.from([0x80, 4]));
+  // Python's pickler writes each string once and names it by its place in the memo afterwards.
+  const memo = new Map<string, number>();
   const text = (value: string) => {
+    const known = memo.get(value);
+    if (known !== undefined) {
+      add(Buffer.from([0x68, known]));
+      return;
+    }
+    memo.set(value, 100 + memo.size);
     const bytes = Buffer.from(value);
     const head = Buffer.alloc(5);
     head[0] = 0x58;
     head.writeUInt32LE(bytes.length, 1);
-    parts.push(head, bytes);
+    add(head, bytes, Buffer.from([0x71, 99 + memo.size]));
   };
   const integer = (value: number) => {
     const bytes = Buffer.alloc(10);
     bytes[0] = 0x8a;
     bytes[1] = 8;
     bytes.writeBigInt64LE(BigInt(value), 2);
-    parts.push(bytes);
+    add(bytes);
   };
-  const codes = (letters: string) => parts.push(Buffer.from(letters, 'latin1'));
+  const codes = (letters: string) => add(Buffer.from(letters, 'latin1'));
   const pair = (key: string, value: () => void) => {
     text(key);
     value();
@@ -258,7 +276,7 @@ function madeSnapshot(entries: number): Uint8Array {
     pair('size', () => integer(size));
     pair('stream', () => integer(0));
     pair('time_us', () => integer(1_764_441_974_000_000 + time));
-    pair('frames', () => parts.push(Buffer.from([0x68, stack])));
+    pair('frames', () => add(Buffer.from([0x68, stack])));
     codes('u');
   };
   // Stacks first, as list entries that the memo keeps, in a dictionary of their own.
@@ -275,7 +293,7 @@ function madeSnapshot(entries: number): Uint8Array {
       codes('u');
     }
     codes('e');
-    parts.push(Buffer.from([0x71, stack]));
+    add(Buffer.from([0x71, stack]));
   }
   codes('e');
   text('segments');
@@ -290,7 +308,7 @@ function madeSnapshot(entries: number): Uint8Array {
     entry(['alloc', 'free_requested', 'free_completed'][i % 3]!, address, size, i * 3, i % 100);
   }
   codes('eau.');
-  return Buffer.concat(parts);
+  return whole.subarray(0, at);
 }
 
 function megabytes(bytes: number): string {

@@ -30,6 +30,21 @@ describe('data', () => {
     expect(readPickle(input)).toEqual(value);
   });
 
+  it('whole numbers of any length are what their bytes say', () => {
+    const values = [0n, 1n, -1n, 127n, 128n, -128n, -129n, 2n ** 31n, -(2n ** 31n), 2n ** 32n, -(2n ** 32n) - 1n];
+    values.push(2n ** 47n, 2n ** 53n - 1n, 2n ** 53n, -(2n ** 53n) + 1n, -(2n ** 53n), 2n ** 63n - 1n, -(2n ** 63n));
+    for (const value of values)
+      for (let count = 1; count <= 10; count++) {
+        if (BigInt.asIntN(count * 8, value) !== value) continue;
+        const digits = Array.from({ length: count }, (_, i) =>
+          Number((BigInt.asUintN(count * 8, value) >> BigInt(8 * i)) & 255n),
+        );
+        const safe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
+        const expected = safe ? Number(value) : value;
+        expect([count, readPickle(bytes(0x8a, count, digits, stop))]).toEqual([count, expected]);
+      }
+  });
+
   it('a dictionary is a Map', () => {
     expect(readPickle(bytes('}', '(', 0x8c, 1, 'a', 'K', 1, 'u', stop))).toEqual(new Map([['a', 1]]));
   });
