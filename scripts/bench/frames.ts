@@ -15,8 +15,12 @@ export interface Row {
 
 interface Measured {
   readonly built: number;
+  /** From the run to its first pixels. */
+  readonly first: number;
+  /** Each frame as it came, and the quickest of three of it. */
   readonly pan: number[];
   readonly zoom: number[];
+  readonly best: number[];
   readonly plain: number[];
 }
 
@@ -29,6 +33,8 @@ interface Size {
 
 const sizes: readonly Size[] = [
   { name: '1 M slices, 100 k edges, 100 k blocks', deviceSlices: 1e6, edges: 1e5, blocks: 1e5 },
+  // A snapshot of 250 k entries: each block is allocated and released.
+  { name: '125 k blocks', deviceSlices: 100, edges: 10, blocks: 125_000 },
   { name: '10 M slices, 100 k edges, 100 k blocks', deviceSlices: 1e7, edges: 1e5, blocks: 1e5 },
 ];
 
@@ -80,7 +86,7 @@ async function bundle(root: string): Promise<string> {
   return result.outputFiles[0]!.text;
 }
 
-function rowsOf(name: string, { built, pan, zoom, plain }: Measured): Row[] {
+function rowsOf(name: string, { built, first, pan, zoom, best, plain }: Measured): Row[] {
   const row = (what: string, value: number, note: string): Row => ({
     name: `${what}, ${name}`,
     value: Math.round(value * 10) / 10,
@@ -92,12 +98,14 @@ function rowsOf(name: string, { built, pan, zoom, plain }: Measured): Row[] {
     row('frame p95, panning', quantile(pan, 0.95), 'bound 16'),
     row('frame p50, zooming', quantile(zoom, 0.5), `${zoom.length} frames from the whole run to 10 µs`),
     row('frame p95, zooming', quantile(zoom, 0.95), 'bound 16'),
+    row('frame p95, quickest of three', quantile(best, 0.95), 'all of them again: without what else the machine did'),
     row(
       'a plain canvas p95',
       quantile(plain, 0.95),
       '3000 filled rectangles of 20 × 20, read back: what this machine can do',
     ),
     row('laid out', built, 'once a trace, in the worker'),
+    row('first frame', first, 'with the page around it'),
   ];
 }
 
@@ -119,22 +127,32 @@ window.measure = (options) => {
   const began = performance.now();
   const run = { name: 'bench', trace, hazards: [], timeline: buildTimeline(trace, []), accesses: false };
   const built = performance.now() - began;
-  const host = { reveal() {}, pick() {}, describe() {}, shown() {} };
-  const view = showRun(document.getElementById('raceline'), run, makeTheme('dark', () => ''), host);
+  const nothing = () => {};
+  const host = new Proxy({}, { get: (_, name) => (name === 'traces' || name === 'sources' ? undefined : nothing) });
+  const opened = performance.now();
+  const shown = showRun(document.getElementById('raceline'), run, makeTheme('dark', () => ''), host);
+  shown.paintNow(run.timeline.bounds);
+  const first = performance.now() - opened;
   const bounds = run.timeline.bounds;
   const paint = (next) => {
     const start = performance.now();
-    view.paintNow(next);
+    shown.paintNow(next);
     return performance.now() - start;
   };
+  const best = [];
+  // The canvas is the same after the first of them; the work is not less.
+  const again = (next, time) => best.push(Math.min(time, paint(next), paint(next)));
   const pan = [];
   for (const share of [1, 0.3, 0.05, 0.01, 0.001, 0.0001]) {
     const length = span(bounds) * share;
     const from = bounds.start + (span(bounds) - length) * 0.4;
     for (let i = 0; i < 30; i++) {
       const start = from + (length * i) / 40;
-      const time = paint({ start, end: start + length });
-      if (i >= 5) pan.push(time);
+      const view = { start, end: start + length };
+      const time = paint(view);
+      if (i < 5) continue;
+      pan.push(time);
+      again(view, time);
     }
   }
   const zoom = [];
@@ -142,6 +160,7 @@ window.measure = (options) => {
   for (let i = 0; i < 120; i++) {
     next = zoomAt(next, bounds, bounds.start + span(bounds) * 0.37, Math.pow(span(bounds) / 1e4, 1 / 120));
     zoom.push(paint(next));
+    again(next, zoom[i]);
   }
   const plain = [];
   const canvas = document.querySelector('.stage canvas');
@@ -155,7 +174,7 @@ window.measure = (options) => {
     ctx.getImageData(0, 0, 1, 1);
     if (i >= 10) plain.push(performance.now() - start);
   }
-  view.close();
-  return { built, pan, zoom, plain };
+  shown.close();
+  return { built, first, pan, zoom, best, plain };
 };
 `;

@@ -78,6 +78,8 @@ describe('state', () => {
     const marked = states.markLine(first, run, `/home/me/project/${scene.file}`, 35).marked;
     expect([...marked].map((index) => nameOf({ kind: 'device', index }))).toEqual(['mul', 'mul', 'mul', 'mul']);
     expect(states.markLine(first, run, '/home/me/other_prefetch.py', 35).marked.size).toBe(0);
+    // The line that calls what launches marks all of it.
+    expect(states.markLine(first, run, scene.file, 41).marked.size).toBe(trace.deviceSlices.length);
   });
 });
 

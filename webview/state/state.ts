@@ -253,18 +253,27 @@ function sameIn(from: Run, to: Run, target: Target): Target | undefined {
   }
 }
 
-/** Device slices that a source line launched. */
+/** Device slices that a source line launched, itself or through what it calls. */
 export function markLine(state: State, run: Run, file: string, line: number): State {
-  const { trace } = run;
-  const sites = new Set<number>();
-  for (let site = 0; site < trace.sites.length; site++)
-    if (trace.sites.line[site] === line && sameFile(trace.strings[trace.sites.file[site]!] ?? '', file))
-      sites.add(site);
+  const { sites, strings, deviceSlices, hostSlices } = run.trace;
+  const isFile = Uint8Array.from(strings, (text) => (sameFile(text, file) ? 1 : 0));
+  const found = new Uint8Array(sites.length);
+  let any = false;
+  for (let site = 0; site < sites.length; site++)
+    for (let at = site, depth = 0; at >= 0 && at < sites.length && depth < 64; at = sites.parent[at]!, depth++)
+      if (found[at] === 1 || (sites.line[at] === line && isFile[sites.file[at]!] === 1)) {
+        found[site] = 1;
+        any = true;
+        break;
+      }
   const marked = new Set<number>();
-  if (sites.size)
-    for (let i = 0; i < trace.deviceSlices.length && marked.size < 2000; i++)
-      if (sites.has(trace.deviceSlices.site[i]!)) marked.add(i);
-  return { ...state, marked };
+  if (any)
+    for (let i = 0; i < deviceSlices.length && marked.size < 2000; i++) {
+      const launcher = deviceSlices.launcher[i]!;
+      const site = deviceSlices.site[i]! >= 0 || launcher < 0 ? deviceSlices.site[i]! : hostSlices.site[launcher]!;
+      if (found[site] === 1) marked.add(i);
+    }
+  return marked.size === 0 && state.marked.size === 0 ? state : { ...state, marked };
 }
 
 /** A trace may name files relatively, or by the path of another machine: the longer path must end in the shorter. */
