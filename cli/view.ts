@@ -6,7 +6,9 @@ import { randomBytes } from 'node:crypto';
 import { createReadStream, existsSync, readFileSync, statSync, writeFileSync } from 'node:fs';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import path from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { spawn } from 'node:child_process';
+import { severalHead } from '../core/trace/several.ts';
 import { page } from '../webview/page.ts';
 import { readBundle } from './bundles.ts';
 import { displayPath } from './display-path.ts';
@@ -84,7 +86,8 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
         workerUri: 'worker.js',
         cspSource: "'self'",
         connect: true,
-        traces: files.length,
+        // Files of one run can be seen together, as one more choice.
+        traces: files.length > 1 ? files.length + 1 : 1,
         title: files.map((file) => path.basename(file)).join(', '),
       }),
     );
@@ -97,11 +100,15 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
   }
   const trace = /^trace\/(\d+)(\/name|\/stamp)?$/.exec(name);
   const file = trace ? files[Number(trace[1])] : undefined;
+  const together = files.length > 1 && Number(trace?.[1] ?? -1) === files.length;
   const noted = files[Number(/^notes\/(\d+)$/.exec(name)?.[1] ?? -1)];
   if (noted !== undefined) notes(noted, request, response, headers);
   else if (file !== undefined && trace?.[2] === '/name') send('text/plain', path.basename(file));
   else if (file !== undefined && trace?.[2] === '/stamp') send('text/plain', stampOf(file));
   else if (file !== undefined) sendFile(file, response, headers);
+  else if (together && trace?.[2] === '/name')
+    send('text/plain', `together: ${files.map((each) => path.basename(each)).join(', ')}`);
+  else if (together && trace?.[2] === undefined) void sendTogether(files, response, headers);
   else if (name === 'reveal' && request.method === 'POST') reveal(request, response, headers);
   else response.writeHead(404, { ...headers, 'content-type': 'text/plain' }).end('not found');
 }
@@ -124,6 +131,30 @@ function sendFile(file: string, response: ServerResponse, headers: Record<string
     });
     bytes.pipe(response);
   });
+}
+
+/** All files one behind the other; the page's reader merges them. */
+async function sendTogether(
+  files: readonly string[],
+  response: ServerResponse,
+  headers: Record<string, string>,
+): Promise<void> {
+  const sizes = files.map((file) => statSync(file).size);
+  const head = severalHead(files.map((file, i) => ({ name: path.basename(file), size: sizes[i]! })));
+  response.writeHead(200, {
+    ...headers,
+    'content-type': 'application/octet-stream',
+    'content-length': sizes.reduce((sum, size) => sum + size, head.length),
+  });
+  response.write(head);
+  try {
+    for (const [i, file] of files.entries())
+      if (sizes[i]! > 0) await pipeline(createReadStream(file, { end: sizes[i]! - 1 }), response, { end: false });
+    response.end();
+  } catch {
+    // The page is gone, or a file is: a short answer is an error to it.
+    response.destroy();
+  }
 }
 
 /** Another text when the file has changed. */

@@ -6,10 +6,12 @@ import { Gunzip } from 'fflate';
 import { detect, detectLength, isGzip, type KnownFormat } from './detect.ts';
 import { TraceError } from './error.ts';
 import { KinetoReader } from './kineto.ts';
+import { areOneRun, mergeTraces, type NamedTrace } from './merge.ts';
 import { NsysReader } from './nsys.ts';
 import { RacelineReader } from './raceline.ts';
 import type { FormatReader } from './reader.ts';
 import { SanitizerReader } from './sanitizer.ts';
+import { type NamedBytes, severalFiles } from './several.ts';
 import { SnapshotReader } from './snapshot.ts';
 import type { Trace } from './trace.ts';
 
@@ -34,6 +36,8 @@ const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
 
 /** Throws a `TraceError` where the file as a whole cannot be opened. */
 export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions = {}): Trace {
+  const several = severalFiles(bytes);
+  if (several) return openTogether(several, options);
   if (options.gunzip && isGzip(bytes)) {
     const unpacked = unpackWhole(bytes, options.gunzip);
     if (unpacked) return openTrace(unpacked, name, { ...options, gunzip: undefined });
@@ -44,6 +48,34 @@ export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions 
     options.onProgress?.(Math.min(at + pieceLength, bytes.length), bytes.length);
   }
   return opener.finish();
+}
+
+/** Files of one run as one trace. One that cannot be opened is told and left out. */
+export function openTogether(files: readonly NamedBytes[], options: OpenOptions = {}): Trace {
+  const opened: NamedTrace[] = [];
+  const failed: string[] = [];
+  const total = files.reduce((sum, file) => sum + file.bytes.length, 0);
+  let before = 0;
+  for (const { name, bytes } of files) {
+    const read = before;
+    try {
+      const onProgress = options.onProgress && ((at: number) => options.onProgress?.(read + at, total));
+      opened.push({ name, trace: openTrace(bytes, name, { ...options, onProgress }) });
+    } catch (error) {
+      if (!(error instanceof TraceError)) throw error;
+      failed.push(`“${name}” is left out: ${error.message}`);
+    }
+    before += bytes.length;
+  }
+  if (opened.length === 0) throw new TraceError(failed.join(' ') || 'There is nothing to open.', 0);
+  const [one] = opened;
+  if (opened.length > 1 && !areOneRun(opened.map(({ trace }) => trace)))
+    throw new TraceError(
+      'These files are of different runs: their times do not overlap, or do not say when they were recorded. Open them one by one, or compare them.',
+    );
+  const trace = opened.length === 1 ? one!.trace : mergeTraces(opened);
+  const problems = failed.map((message) => ({ message, offset: -1, row: -1 }));
+  return { ...trace, problems: [...problems, ...trace.problems] };
 }
 
 /**

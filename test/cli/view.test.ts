@@ -3,6 +3,8 @@ import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type ChildProcess, spawn } from 'node:child_process';
 import path from 'node:path';
+import { serveTimeline } from '../../cli/view.ts';
+import { severalFiles } from '../../core/trace/several.ts';
 import { cli, folder } from './raceline.ts';
 
 const lines = '{"raceline":1,"producer":"test","mode":"builtin","unix":"0"}\n{"k":"end","t":1,"status":"ok"}\n';
@@ -91,5 +93,26 @@ describe('raceline view', () => {
   it('serves no other file', async () => {
     for (const name of ['trace/1', 'cli.js', '../package.json', '%2e%2e/package.json', 'trace/0/../../etc/passwd'])
       expect((await get(address.pathname + name)).status).toBe(404);
+  });
+});
+
+describe('raceline view of several files', () => {
+  it('has one more choice: all of them together', async () => {
+    const at = folder({ 'a.raceline': lines, 'b.raceline': lines });
+    const { address, server } = await serveTimeline(['a', 'b'].map((name) => path.join(at, `${name}.raceline`)));
+    try {
+      const ask = async (name: string) => Buffer.from(await (await fetch(`${address}${name}`)).arrayBuffer());
+      expect((await ask('')).toString()).toContain('data-traces="3"');
+      expect((await ask('trace/2/name')).toString()).toBe('together: a.raceline, b.raceline');
+      const files = severalFiles(new Uint8Array(await ask('trace/2')))!;
+      expect(files.map(({ name, bytes }) => [name, Buffer.from(bytes).toString()])).toEqual([
+        ['a.raceline', lines],
+        ['b.raceline', lines],
+      ]);
+      expect((await fetch(`${address}trace/3`)).status).toBe(404);
+    } finally {
+      server.close();
+      server.closeAllConnections();
+    }
   });
 });

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { judgeTrace } from '../../../core/judgeTrace.ts';
 import { openTrace } from '../../../core/trace/index.ts';
 import { areOneRun, mergeTraces } from '../../../core/trace/merge.ts';
+import { severalHead } from '../../../core/trace/several.ts';
 import { RacelineWriter } from '../../../core/trace/raceline-write.ts';
 import { bytesOf, dump, expectWhole } from './dump.ts';
 import { kernel, kinetoText, memory, runtime, sync } from './kineto-text.ts';
@@ -136,4 +137,49 @@ it('one file merged with nothing is itself', () => {
 it('runs of different times are not one', () => {
   expect(areOneRun([profile(0), profile(1, 2, base + 3_600_000_000_000n)])).toBe(false);
   expect(areOneRun([profile(0)])).toBe(false);
+});
+
+describe('several files in one piece of bytes', () => {
+  const pack = (files: readonly { name: string; bytes: Uint8Array }[]) =>
+    Uint8Array.from(
+      [
+        severalHead(files.map(({ name, bytes }) => ({ name, size: bytes.length }))),
+        ...files.map((f) => f.bytes),
+      ].flatMap((part) => [...part]),
+    );
+  const run = (unix: bigint) => {
+    const w = new RacelineWriter({ producer: 'by hand', mode: 'cuda', level: 'full', unix: String(unix) });
+    w.stream({ id: 0, device: 0, num: 7, name: 'main', default: true });
+    w.gpu({ st: 0, t: 5, d: 5, name: 'k', kind: 'kernel' });
+    w.end(1000, 'ok');
+    return bytesOf(w.take());
+  };
+
+  it('open as one run; one that is none is told', () => {
+    const files = [
+      { name: 'a µ.raceline', bytes: run(base) },
+      { name: 'b.raceline', bytes: run(base + 100n) },
+      { name: 'noise', bytes: bytesOf('what') },
+    ];
+    const trace = openTrace(pack(files), 'together');
+    expectWhole(trace);
+    expect(trace.counts.kernels).toBe(2);
+    expect(trace.problems.map((problem) => problem.message)).toEqual([expect.stringMatching(/^“noise” is left out/)]);
+  });
+
+  it('of different runs are refused, with what to do', () => {
+    const files = [run(base), run(base + 10_000_000_000n)].map((bytes, i) => ({ name: `${i}`, bytes }));
+    expect(() => openTrace(pack(files), 'together')).toThrow(/different runs.*compare them/);
+  });
+
+  it('cut anywhere do not break the reader', () => {
+    const whole = pack([{ name: 'a', bytes: run(base) }]);
+    for (let length = 15; length < whole.length; length++) {
+      try {
+        openTrace(whole.subarray(0, length), 'together');
+      } catch (error) {
+        expect((error as Error).name).toMatch(/TraceError/);
+      }
+    }
+  });
 });
