@@ -47,7 +47,7 @@ function labelsOf(source) {
       for (const match of line.matchAll(/#\s*(expect|may):\s*([a-z-]+(?:\s*,\s*[a-z-]+)*)/g))
         for (const code of match[2].split(/\s*,\s*/))
           labels.push({ file: path.basename(file), line: index + 1, code, expected: match[1] === 'expect' });
-      if (planted && !line.startsWith('EXPECT') && line.includes(planted[2]))
+      if (planted && !line.startsWith('EXPECT') && (line.includes(planted[2]) || line.includes('# BUG')))
         labels.push({ file: path.basename(file), line: index + 1, code: planted[1], expected: true });
     });
   }

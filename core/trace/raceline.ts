@@ -53,7 +53,7 @@ const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   replay: ['n', 't', 'd', 'th', 's', 'g', 'st'],
   fork: ['n', 't', 'd', 'th', 's', 'child'],
   join: ['n', 't', 'd', 'th', 's', 'child'],
-  gpu: ['op', 'st', 't', 'd', 'name', 'kind', 'bytes', 'corr'],
+  gpu: ['op', 'st', 't', 'd', 'name', 'kind', 'bytes', 'corr', 'node'],
   edge: ['wait', 't', 'blocked'],
   counter: ['t', 'device', 'allocated', 'reserved', 'held'],
   limit: ['v'],

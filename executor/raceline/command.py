@@ -98,10 +98,12 @@ def _run_parts(options, settings, code, names):
     if options.iterations:
         recorder.schedule = recorder.parse_iterations(options.iterations)
         recorder.schedule.install()
-    code_, status, message = execute(code, names)
+    code_, _, _ = execute(code, names)
     if recorder.schedule is not None:
         recorder.schedule.finish()
     if not settings.parts:
+        os.remove(settings.output)  # it was made to see that it can be
+    if not settings.parts and not settings.named:
         print("raceline: nothing was recorded: " + ("the program ended before those iterations." if options.iterations else "the program entered no raceline.record()."), file=sys.stderr)
     return code_
 

@@ -24,6 +24,8 @@ MOST_CALLS = 400_000
 FIRST_UNNAMED = 1 << 20
 # A step whose kernels run on streams that are not the step's.
 ELSEWHERE = -1
+# CUPTI's number of a node has its graph's in the upper half.
+LOW_HALF = 0xFFFFFFFF
 KINDS = ("kernel", "copy", "set")
 
 
@@ -99,7 +101,7 @@ class DeviceLines:
             body = f'"op":{step[0]},'
         more = f',"bytes":{size}' if kind else ""
         if node:
-            more += f',"node":{node}'
+            more += f',"node":{node & LOW_HALF}'
         out.append(f'{{"k":"gpu",{body}"st":{stream},"t":{start - self._start},"d":{end - start},"name":{name},"kind":"{KINDS[kind]}"{more},"corr":{correlation}}}')
         self.count += 1
 

@@ -21,7 +21,8 @@ class Settings:
     def __init__(self, output, level="full", device="cuda", relative=None, last=None, argv=None):
         self.output, self.level, self.device, self.relative, self.last = output, level, device, relative, last
         self.argv = sys.argv if argv is None else argv
-        self.parts = 0
+        # How many recordings went to the files of the command line, and to files that the program named.
+        self.parts = self.named = 0
 
     def next_output(self):
         """The file of the next part: NAME.raceline, then NAME-2.raceline."""
@@ -122,6 +123,7 @@ class record:
         if self._output:
             output = with_rank(self._output)
             os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
+            ours.named += 1
         plain, ours.level = ours.level, self._level or ours.level
         try:
             self._recorder = Recorder(ours, torch, output, late=True).start()

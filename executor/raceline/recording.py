@@ -16,6 +16,7 @@ class Recording:
         self.clock = clock
         self._streams = {}
         self._stream_names = {}
+        self._collective = set()
         self._threads = {}
         self._lent = None
         self._events = itertools.count()
@@ -66,6 +67,12 @@ class Recording:
         if got is not None:
             what = "name" if len(known) == 1 else "alias"
             self.file.append(f'{{"k":"stream","id":{got},"{what}":{self.file.string(name)}}}')
+
+    def mark_collective(self, stream):
+        """A stream turns out to be a process group's own."""
+        if stream not in self._collective:
+            self._collective.add(stream)
+            self.file.append(f'{{"k":"stream","id":{stream},"collective":true}}')
 
     def thread(self):
         """The id of the calling host thread. The autograd engine's threads count as the thread that called backward."""

@@ -284,7 +284,7 @@ class Join(unittest.TestCase):
             path = os.path.join(folder, "t.raceline")
             with fake_cuda.recording(path) as (session, state), session.recording.file._write_lock:
                 thread, (first, second) = self.steps(session, state)
-                content = call(first, thread, 3) + kernel(first + 5_000, 7, 3, 0xABC) + copy(second + 5_000, 13, 4) + call(second, thread, 4) + kernel(second + 9_000, 40, 9, 0xABC, 77)
+                content = call(first, thread, 3) + kernel(first + 5_000, 7, 3, 0xABC) + copy(second + 5_000, 13, 4) + call(second, thread, 4) + kernel(second + 9_000, 40, 9, 0xABC, (2 << 32) + 77)
                 rows = session.recording.file.rows
                 rows.extend((NUMBER, 0, 13, session.stream_of(0x10), NAME, 0xABC, session.recording.file.string("fill")))
                 rows.extend((BUFFER, content, 0, {10: 20, 1: 11, 5: 5}))

@@ -9,7 +9,7 @@ MOST_ENTRIES = 1_000_000
 
 
 def start(sites):
-    torch.cuda.memory._record_memory_history("all", context="alloc" if sites else None, stacks="python", max_entries=MOST_ENTRIES)
+    torch.cuda.memory._record_memory_history("all", context=None, max_entries=MOST_ENTRIES)
 
 
 class History:

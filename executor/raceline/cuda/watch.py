@@ -191,8 +191,10 @@ class Watch(TorchDispatchMode):
 
     def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread):
         """An operator's rows in general: copies, several results, scratch memory, what happened inside it."""
-        if device < 0:
-            device = torch._C._cuda_getDevice() if pending or plan.copies else -1
+        if device < 0 and (pending or plan.copies):
+            # A new tensor says where it is; it need not be on the current device.
+            made = out[0] if type(out) in (tuple, list) and out else out
+            device = made.get_device() if isinstance(made, Tensor) and made.is_cuda else torch._C._cuda_getDevice()
         copy = None
         if plan.copies:
             copy, device = self._copy(plan, args, out, device, host)
@@ -362,6 +364,7 @@ class Watch(TorchDispatchMode):
                     if plan is not None and plan.collective:
                         # A collective runs on its group's own stream, the one that has just been made to wait.
                         stream = entry[2]
+                        recording.mark_collective(stream)
                 self._put((kind, entry[4], entry[1], entry[2], ident, site, 1 if entry[3] else 0))
         return stream, after, born
 
