@@ -75,7 +75,7 @@ export class SnapshotReader implements FormatReader {
         0,
       );
     const entries = this.#entries(root);
-    const annotations = asList(root.get('external_annotations')).map(asDictionary);
+    const annotations = [...asList(root.get('external_annotations')).map(asDictionary), ...userDefined(entries)];
     const times = [...entries.map((entry) => entry.time), ...annotations.map((entry) => integer(entry.get('time_us')))];
     this.#start = times.reduce((least, time) => (time >= 0 && time < least ? time : least), Number.POSITIVE_INFINITY);
     if (!Number.isFinite(this.#start)) this.#start = 0;
@@ -325,17 +325,24 @@ export class SnapshotReader implements FormatReader {
       if (annotation.get('stage') === 'START') starts.push(time);
       else {
         const start = starts.pop();
-        if (start === undefined) continue;
-        this.#draft.pushHost(
-          0,
-          (start - this.#start) * 1000,
-          Math.max(0, time - start) * 1000,
-          this.#draft.strings.add(name),
-          annotationSlice,
-          -1,
-        );
+        if (start !== undefined) this.#annotation(name, start, time);
       }
     }
+    // What was open when the snapshot was taken lasts to its end.
+    const last = this.#start + this.#draft.latest / 1000;
+    for (const [key, starts] of open)
+      for (const start of starts) this.#annotation(key.slice(key.indexOf(' ') + 1), start, last);
+  }
+
+  #annotation(name: string, start: number, end: number): void {
+    this.#draft.pushHost(
+      0,
+      (start - this.#start) * 1000,
+      Math.max(0, end - start) * 1000,
+      this.#draft.strings.add(name),
+      annotationSlice,
+      -1,
+    );
   }
 
   #stream(device: number, value: PickleValue | undefined): number {
@@ -400,6 +407,22 @@ export class SnapshotReader implements FormatReader {
 /** No longer so where a profile of the same process lies beside the snapshot. */
 export const allocatorAlone =
   'A snapshot knows the allocator alone: kernels, events and waits are not in it, nor which streams use a block. Races cannot be found in this file.';
+
+/** Some releases of 2024 wrote annotations as entries: the label is the frame's file, START or END its function. */
+function userDefined(entries: readonly Entry[]): Dictionary[] {
+  return entries.flatMap(({ device, entry, time }) => {
+    if (entry.get('action') !== 'user_defined') return [];
+    const frame = asDictionary(asList(entry.get('frames'))[0] ?? null);
+    return [
+      new Map<PickleValue, PickleValue>([
+        ['name', frame.get('filename') ?? ''],
+        ['stage', frame.get('name') ?? ''],
+        ['device', device],
+        ['time_us', time],
+      ]),
+    ];
+  });
+}
 
 /** What an entry does to the totals, as a sign. */
 const reservedSign: Readonly<Record<string, number>> = {

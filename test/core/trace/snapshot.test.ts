@@ -59,6 +59,47 @@ describe('an allocator snapshot', () => {
   });
 });
 
+describe('what single releases of PyTorch write', () => {
+  const bytes = readFileSync(new URL('../../fixtures/trace/snapshot-releases.pickle', import.meta.url));
+  const trace = openTrace(bytes, 'snapshot.pickle');
+
+  it('is read whole', () => {
+    expectWhole(trace);
+    expect(trace.problems).toEqual([]);
+    expect(trace.counts).toMatchObject({ rows: 13, allocations: 2, releases: 1 });
+  });
+
+  it('mapped pages of expandable segments count as reserved', () => {
+    const { counters } = trace;
+    // What the segments say at the end, less what the entries did.
+    expect(counters.reserved[counters.length - 1]).toBe(4 << 20);
+    expect(Math.min(...counters.reserved)).toBeGreaterThanOrEqual(0);
+  });
+
+  it('a request for which one call gave cached memory back is a retry; empty_cache() is none', () => {
+    expect(trace.allocatorEvents).toMatchObject([
+      { kind: 'retry', time: 12_000, bytes: 1 << 22, free: (3 << 20) + (1 << 20) },
+    ]);
+  });
+
+  it('annotations are slices, as entries or apart, and last to the end where nothing ends them', () => {
+    const { hostSlices, strings } = trace;
+    const slices = Array.from(hostSlices.name, (name, i) => [
+      strings[name],
+      hostSlices.start[i],
+      hostSlices.duration[i],
+    ]);
+    expect(slices).toEqual([
+      ['warm-up', 0, 5000],
+      ['open at the end', 35_000, 5000],
+    ]);
+  });
+
+  it('pinned memory is told from that of the device', () => {
+    expect(trace.program.blocks.map((block) => block.memory)).toEqual(['device', 'pinned']);
+  });
+});
+
 describe('detection by content', () => {
   const message = (bytes: Uint8Array) => {
     try {
