@@ -2,21 +2,18 @@
  * A run on screen: puts state, layout, canvases and panels together. Every wish makes a new state; a state is painted once
  * a frame. Knows neither the host nor the worker beyond the calls that it is given.
  */
-import type { Answers } from '../core/answers/answers.ts';
 import { edgeOfMark } from '../core/timeline/edges.ts';
 import { filterTimeline } from '../core/timeline/filter.ts';
-import { byUrgency, findingMarks, headline, severityOf } from '../core/timeline/findings.ts';
+import { byUrgency, findingMarks } from '../core/timeline/findings.ts';
 import { drawnEdges, extentOf, hit, sameTarget, type Target } from '../core/timeline/hit.ts';
-import { boxAt, type Lane, laneKey, type Layout, layOut, measuresFor, withPinned } from '../core/timeline/layout.ts';
-import { timeText } from '../core/timeline/units.ts';
-import { pan, span, toTime, toX, type View, zoomAt } from '../core/timeline/view.ts';
-import type { TraceHazard } from '../core/trace/trace.ts';
+import { boxAt, laneKey, type Layout, layOut, measuresFor, withPinned } from '../core/timeline/layout.ts';
+import { pan, span, toTime, toX, zoomAt } from '../core/timeline/view.ts';
 import { bannersOf, describeRun, isUnfinished } from './banners.ts';
 import { element } from './dom/element.ts';
 import { makeLaneHeads } from './dom/laneHeads.ts';
-import { type MenuEntry, openMenu } from './dom/menu.ts';
+import { openMenu } from './dom/menu.ts';
 import { makePanel } from './dom/panel.ts';
-import { askForNote, makeHelp, makeTooltip, openLaneList, showTable } from './dom/popups.ts';
+import { makeHelp, makeTooltip } from './dom/popups.ts';
 import { makeStatusBar } from './dom/statusBar.ts';
 import { makeToolbar } from './dom/toolbar.ts';
 import { poolBox } from './draw/fault.ts';
@@ -25,78 +22,23 @@ import { minimapScale } from './draw/minimap.ts';
 import { noteAt, placeOf } from './draw/overlay.ts';
 import { lanesTop, type Scene } from './draw/scene.ts';
 import type { Theme } from './draw/theme.ts';
-import { chromeOf, drawingOf, type MadeFile, type PageSources, pictureOf, reportOf } from './exporting.ts';
+import { makeFacts } from './facts.ts';
 import { makeFrame } from './frame.ts';
-import type { TraceChoice } from './host.ts';
 import { listenToKeys } from './keys.ts';
-import type { BlockUse, Run } from './messages.ts';
+import { laneOfTarget, makeLaneWishes } from './laneWishes.ts';
+import { type MenuWishes, openTable, placeEntries, runEntries } from './menus.ts';
+import type { Run } from './messages.ts';
 import { makeMinimapBrush } from './minimapBrush.ts';
+import { makeNoteWishes } from './noteWishes.ts';
 import { watchRatio } from './pixelRatio.ts';
 import { listenToPointer } from './pointer.ts';
-import { answerSections } from './state/answers.ts';
-import { detailsOf, type Place, sourceOf, streamName } from './state/details.ts';
-import * as lanes from './state/lanes.ts';
+import type { RunHost, RunStage, RunView, ShowOptions } from './runHost.ts';
+import { sourceOf } from './state/details.ts';
+import { markLine } from './state/marks.ts';
 import { nextLane, nextSlice, otherEnd } from './state/navigation.ts';
-import { inOrder, type Note } from './state/notes.ts';
-import { differenceSections, rangeSections, summarySections } from './state/sections.ts';
+import type { Note } from './state/notes.ts';
 import * as states from './state/state.ts';
-import { rowsInView, tableColumns } from './state/tableRows.ts';
 import { tooltipOf } from './tooltips.ts';
-
-export interface RunHost {
-  reveal(place: Place): void;
-  pick(): void;
-  /** Asks what a step touches; the answer comes to `showTouched`. */
-  describe(step: number): void;
-  /** Asks who uses a block; the answer comes to `showUsers`. */
-  users(block: number, programBlock: number): void;
-  /** Something was selected that comes from here; undefined: nothing, or its source is not known. */
-  selected(place: Place | undefined): void;
-  /** A second run is wanted; while there is one: no more. */
-  compare(anchor: HTMLElement): void;
-  align(by: string): void;
-  /** Asks for the answers of the run; they come to `showAnswers`. */
-  answer(): void;
-  /** Shows two schedules of the run's program: as it is meant, and one in which the finding goes wrong. */
-  play(hazard: TraceHazard): void;
-  keepNotes(notes: readonly Note[]): void;
-  save(file: MadeFile): void;
-  /** The file of the run as it is on disk. */
-  bytes(): Promise<Uint8Array>;
-  /** The page's own bundles; undefined: they cannot be had here. */
-  readonly sources?: PageSources;
-  shown(): void;
-  /** Whether notes go into a file beside the trace. */
-  readonly canKeepNotes: boolean;
-  readonly traces?: TraceChoice;
-}
-
-export interface RunView {
-  readonly run: Run;
-  setTheme(theme: Theme): void;
-  mark(file: string, line: number): void;
-  selectHazard(index: number): void;
-  showTouched(step: number, reads: readonly string[], writes: readonly string[]): void;
-  showUsers(block: number, uses: readonly BlockUse[]): void;
-  showAnswers(answers: Answers): void;
-  showNotes(notes: readonly Note[]): void;
-  /** Read out, and shown for a moment: something took place that is not on the canvas. */
-  say(text: string): void;
-  /** The state, for the next view of the same run, tests and benchmarks. */
-  state(): states.State;
-  scene(): Scene;
-  /** Changes the view and paints at once; returns when the pixels are there. For benchmarks. */
-  paintNow(view: View): void;
-  /** `clear`: what it shows goes too; else another view has taken its place. */
-  close(clear?: boolean): void;
-}
-
-export interface ShowOptions {
-  /** What was chosen of an earlier view of this run. */
-  readonly state?: states.State;
-  /** More of it is on its way. */
-  readonly live?: boolean;
-}
 
 export function showRun(
   root: HTMLElement,
@@ -118,10 +60,34 @@ export function showRun(
   let height = 1;
   // Asking the DOM for it would make the browser lay the page out in every frame.
   let panelWidth = root.clientWidth;
-  let askedStep = -1;
-  let askedBlock = -1;
   let announced = false;
-  let answers: Answers | undefined;
+
+  const at: RunStage = {
+    run,
+    host,
+    state: () => state,
+    update: (next) => update(next),
+    shown: () => shown,
+    layout: () => layout,
+    scene: () => sceneNow(),
+    panelWidth: () => panelWidth,
+    cursor: () => cursor,
+    say: (text) => say(text),
+  };
+  const laneWishes = makeLaneWishes(
+    at,
+    () => toolbar.root.querySelector<HTMLElement>('[aria-haspopup]') ?? toolbar.root,
+    (key) => heads.focus(key),
+  );
+  const notes = makeNoteWishes(at, (list) => showNotes(list));
+  const menus: MenuWishes = {
+    notes,
+    layers: () => [frame.base, overlay],
+    theme: () => theme,
+    move: (target) => move(target),
+    reveal: (target) => reveal(target),
+    help: () => help.showModal(),
+  };
 
   const frame = makeFrame();
   frame.setTheme(theme);
@@ -135,7 +101,7 @@ export function showRun(
     measure: () => update(states.toggleMeasure(state, run, undefined)),
     zoom: (factor) => zoomBy(factor),
     showAll: () => update(states.withView(state, run, run.timeline.bounds)),
-    lanes: (anchor) => chooseLanes(anchor),
+    lanes: laneWishes.choose,
     compare: (anchor) => host.compare(anchor),
     more: (anchor) => openMore(anchor),
     leave: () => overlay.focus(),
@@ -146,9 +112,9 @@ export function showRun(
     reveal: (place) => host.reveal(place),
     select: (target) => move(target),
     colorOf,
-    showNote: (note) => update(states.withView(state, run, roomFor(note))),
-    editNote: (note) => writeNote(note),
-    addNote: () => addNote(),
+    showNote: (note) => update(states.withView(state, run, notes.roomFor(note))),
+    editNote: notes.write,
+    addNote: notes.add,
     align: (by) => host.align(by),
   });
   const help = makeHelp();
@@ -162,11 +128,8 @@ export function showRun(
   overlay.setAttribute('aria-roledescription', 'timeline');
   overlay.setAttribute('aria-label', describeRun(run));
   const heads = makeLaneHeads({
-    toggle: (key) => toggleLane(key),
-    pin: (key) => update(lanes.togglePin(state, key)),
-    move: (key, by) => update(lanes.moveLane(state, layout, key, by)),
-    hide: (key) => update({ ...state, hidden: states.toggled(state.hidden, key) }),
-    menu: (key, anchor, place) => openMenu('Lane', laneMenu(key), place, anchor),
+    ...laneWishes,
+    menu: (key, anchor, place) => openMenu('Lane', laneWishes.menu(key), place, anchor),
     enter(key) {
       overlay.focus();
       const box = layout.boxes.find(({ lane }) => laneKey(lane) === key);
@@ -200,10 +163,8 @@ export function showRun(
   root.replaceChildren(element('header', {}, toolbar.root), column, panel.root, status.root, help);
   if (hadFocus) overlay.focus();
   panel.showRun(run, urgency);
-  showSummary();
-  panel.showDetails(undefined);
   panel.showNotes(state.notes, host.canKeepNotes);
-  showSummary();
+  const facts = makeFacts(at, panel);
   const { traces } = host;
   // One name is no choice.
   void traces?.names().then((names) => names.length > 1 && toolbar.offer(names, traces.current, traces.open));
@@ -218,7 +179,6 @@ export function showRun(
 
   let due = 0;
   let stageDue = true;
-  let panelKey = JSON.stringify([undefined, -1, undefined, undefined]);
   const request = (withStage: boolean): void => {
     stageDue ||= withStage;
     if (due === 0) due = requestAnimationFrame(paint);
@@ -306,65 +266,7 @@ export function showRun(
       narrow,
       live: options.live === true && isUnfinished(run),
     });
-    const key = JSON.stringify([state.selection, state.hazard, state.range, state.measure]);
-    if (key === panelKey) return;
-    panelKey = key;
-    showPanel();
-  }
-
-  function showSummary(): void {
-    const two = run.timeline.parts.length > 1;
-    const sections = [
-      ...(two ? differenceSections(run) : []),
-      ...summarySections(run),
-      ...(answers ? answerSections(run, answers) : []),
-    ];
-    const canAsk = !two && !answers && run.trace.deviceSlices.length > 0;
-    panel.showSummary(run, sections, canAsk ? () => host.answer() : undefined);
-  }
-
-  function showPanel(): void {
-    panel.showFinding(state.hazard);
-    const target = shownTarget();
-    if (state.measure) {
-      const { from, to } = state.measure;
-      const text = timeText(Math.abs(to - from));
-      panel.showSections(text, `${timeText(Math.min(from, to))} to ${timeText(Math.max(from, to))} · Esc ends it`, []);
-      live.textContent = `Measured: ${text}`;
-      return;
-    }
-    if (state.range) {
-      panel.showRange(state.range, rangeSections(shown, state.range));
-      return;
-    }
-    if (!target) {
-      panel.showDetails(undefined);
-      showSummary();
-      host.selected(undefined);
-      return;
-    }
-    const details = detailsOf(run, target);
-    const hazard = target.kind === 'hazard' ? run.hazards[target.index] : undefined;
-    const sign = hazard && { status: hazard.status, severity: severityOf(hazard) };
-    const play = hazard && run.canPlay ? () => host.play(hazard) : undefined;
-    panel.showDetails(details, sign, play);
-    live.textContent = `${details.title}. ${details.note}. ${findingsOf(target)}`;
-    host.selected(details.source);
-    askedStep = details.step;
-    if (askedStep >= 0) host.describe(askedStep);
-    askedBlock = target.kind === 'block' ? target.index : (hazard?.block ?? -1);
-    if (state.users.size > 0) update({ ...state, users: new Set() });
-    if (askedBlock >= 0) host.users(askedBlock, run.trace.blocks.programBlock[askedBlock]!);
-  }
-
-  /** What is wrong with a slice or block, for the live region. */
-  function findingsOf(target: Target): string {
-    const about = run.hazards.filter(
-      (hazard) =>
-        (target.kind === 'device' && (hazard.firstSlice === target.index || hazard.secondSlice === target.index)) ||
-        (target.kind === 'block' && hazard.block === target.index),
-    );
-    return about.map((hazard) => `Finding: ${headline(hazard.message)}.`).join(' ');
+    facts.show();
   }
 
   function showScrollbar(scene: Scene): void {
@@ -380,7 +282,7 @@ export function showRun(
   function update(next: states.State): void {
     if (next === state) return;
     const before = state;
-    const target = shownTarget(next);
+    const target = states.targetOf(next);
     state = next;
     const filterChanged = next.filter !== before.filter || (next.filter && next.search !== before.search);
     if (filterChanged) {
@@ -391,7 +293,7 @@ export function showRun(
       (key) => next[key] !== before[key],
     );
     if (lanesChanged || filterChanged) relayout();
-    if (target && !sameTarget(target, shownTarget(before))) scrollTo(target);
+    if (target && !sameTarget(target, states.targetOf(before))) scrollTo(target);
     request(true);
   }
 
@@ -432,148 +334,19 @@ export function showRun(
   const panBy = (share: number): void =>
     update(states.withView(state, run, pan(state.view, run.timeline.bounds, share * span(state.view))));
 
-  const laneOf = (key: string): Lane | undefined => layout.boxes.find(({ lane }) => laneKey(lane) === key)?.lane;
-
-  function toggleLane(key: string): void {
-    const lane = laneOf(key);
-    if (lane?.kind === 'group' || lane?.kind === 'part')
-      update({ ...state, closed: states.toggled(state.closed, key) });
-    if (lane?.kind === 'host') update({ ...state, opened: states.toggled(state.opened, key) });
-  }
-
-  function laneMenu(key: string): MenuEntry[] {
-    const lane = laneOf(key);
-    if (!lane) return [];
-    if (!lanes.isMovable(lane)) return [{ words: 'Open or close', act: () => toggleLane(key) }];
-    const move = (by: number): void => {
-      update(lanes.moveLane(state, layout, key, by));
-      heads.focus(key);
-    };
-    return [
-      {
-        words: state.pinned.includes(key) ? 'Unpin' : 'Pin to the top',
-        key: 'P',
-        act: () => update(lanes.togglePin(state, key)),
-      },
-      { words: 'Move up', key: 'Alt ↑', act: () => move(-1) },
-      { words: 'Move down', key: 'Alt ↓', act: () => move(1) },
-      'line',
-      ...(lane.kind === 'host' ? [{ words: 'All rows, or few', act: () => toggleLane(key) }] : []),
-      { words: 'Hide', key: 'Del', act: () => update({ ...state, hidden: states.toggled(state.hidden, key) }) },
-      { words: 'Choose lanes…', key: 'L', act: () => chooseLanes() },
-    ];
-  }
-
-  function chooseLanes(anchor = toolbar.root.querySelector<HTMLElement>('[aria-haspopup]') ?? toolbar.root): void {
-    const now = () => {
-      const all = layOut(run.timeline, measuresFor(panelWidth), {
-        ...state,
-        closed: new Set(),
-        opened: new Set(),
-        hidden: new Set(),
-      });
-      const two = run.timeline.parts.length > 1;
-      return all.boxes
-        .filter(({ lane }) => lanes.isMovable(lane))
-        .map(({ lane }) => {
-          const key = laneKey(lane);
-          const part = partOf(lane);
-          const name = lanes.laneName(lane) + (two ? `, ${run.timeline.parts[part]?.name}` : '');
-          return { key, name, shown: !state.hidden.has(key), pinned: state.pinned.includes(key) };
-        });
-    };
-    openLaneList(column, anchor, now, {
-      toggle: (key) => update({ ...state, hidden: states.toggled(state.hidden, key) }),
-      pin: (key) => update(lanes.togglePin(state, key)),
-      move: (key, by) => update(lanes.moveLane(state, layout, key, by)),
-      showAll: () => update({ ...state, hidden: new Set() }),
-    });
-  }
-
   function openMore(anchor: HTMLElement): void {
     const place = anchor.getBoundingClientRect();
-    const { sources } = host;
-    const two = run.timeline.parts.length > 1;
-    const shade = theme.kind === 'dark' || theme.kind === 'highContrast' ? 'dark' : 'light';
-    const entries: MenuEntry[] = [
-      { words: 'The view as PNG', act: () => make(() => pictureOf(run.name, [frame.base, overlay])) },
-      { words: 'The view as SVG', act: () => make(async () => drawingOf(run, state.view, shade)) },
-      {
-        words: 'A report in HTML',
-        disabled: !sources || two,
-        act: () => make(async () => reportOf(run.name, await host.bytes(), sources!)),
-      },
-      { words: 'Chrome JSON, for Perfetto', act: () => make(() => chromeOf(run)) },
-      'line',
-      { words: 'What is shown as a table', key: 'T', act: openTable },
-      { words: 'Add a note…', key: 'B', act: addNote },
-      { words: 'Range statistics', key: 'R', act: () => update(states.toggleRange(state, run)) },
-      { words: 'Measure', key: 'M', act: () => update(states.toggleMeasure(state, run, undefined)) },
-      {
-        words: 'Only matches',
-        key: 'O',
-        disabled: !state.search,
-        checked: state.filter,
-        act: () => update(states.toggleFilter(state)),
-      },
-      'line',
-      { words: 'Open a trace…', act: () => host.pick() },
-      { words: 'Keys', key: '?', act: () => help.showModal() },
-    ];
-    openMenu('More', entries, { x: place.right - 250, y: place.bottom + 4 }, anchor);
+    openMenu('More', runEntries(at, menus), { x: place.right - 250, y: place.bottom + 4 }, anchor);
   }
 
-  async function make(file: () => Promise<MadeFile>): Promise<void> {
-    say('Making the file.');
-    try {
-      const made = await file();
-      host.save(made);
-      say(`${made.name} is ready.`);
-    } catch (error) {
-      say((error as Error).message);
-    }
+  function openTargetMenu(target: Target | undefined, time: number, place: { x: number; y: number }): void {
+    if (target) update(states.select(state, run, target));
+    openMenu('Timeline', placeEntries(at, menus, target, time), place, overlay);
   }
 
-  function openTable(): void {
-    const { rows, more } = rowsInView(shown, layout, state.view);
-    const note = `${timeText(state.view.start)} to ${timeText(state.view.end)}${more ? '. Not all: zoom in to read the rest.' : ''}`;
-    const listed = rows.map(({ target, cells }) => ({ cells, act: () => move(target) }));
-    showTable('What is shown', note, tableColumns, listed);
-  }
-
-  // ---- notes ----
-
-  function addNote(): void {
-    const { range } = state;
-    const target = shownTarget();
-    const extent =
-      range ??
-      (target && (target.kind === 'hazard' ? run.hazards[target.index]! : extentOf(run.trace, run.timeline, target)));
-    const at = cursor ?? (state.view.start + state.view.end) / 2;
-    writeNote({ start: extent?.start ?? at, end: extent?.end ?? at, text: '' });
-  }
-
-  function writeNote(note: Note): void {
-    const where = note.end > note.start ? `${timeText(note.start)} to ${timeText(note.end)}` : timeText(note.start);
-    askForNote(`Note, ${where}`, note.text, (text) => {
-      const others = state.notes.filter((one) => one !== note);
-      const notes = text === '' ? others : inOrder([...others, { ...note, text }]);
-      if (text === '' && others.length === state.notes.length) return;
-      showNotes(notes);
-      host.keepNotes(notes);
-      say(text === '' ? 'The note is gone.' : 'The note is kept.');
-    });
-  }
-
-  function showNotes(notes: readonly Note[]): void {
-    update({ ...state, notes });
-    panel.showNotes(notes, host.canKeepNotes);
-  }
-
-  function roomFor({ start, end }: Note): View {
-    const length = Math.max((end - start) * 1.6, span(state.view) / 4);
-    const middle = (start + end) / 2;
-    return { start: middle - length / 2, end: middle + length / 2 };
+  function showNotes(list: readonly Note[]): void {
+    update({ ...state, notes: list });
+    panel.showNotes(list, host.canKeepNotes);
   }
 
   function say(text: string): void {
@@ -615,43 +388,6 @@ export function showRun(
     const place = target && sourceOf(run, target);
     if (place) host.reveal(place);
     else if (target) say('The source line is not known.');
-  }
-
-  function shownTarget(of = state): Target | undefined {
-    return of.selection ?? (of.hazard >= 0 ? { kind: 'hazard', index: of.hazard } : undefined);
-  }
-
-  function openTargetMenu(target: Target | undefined, time: number, place: { x: number; y: number }): void {
-    const entries: MenuEntry[] = [];
-    if (target) {
-      const extent = target.kind === 'hazard' ? run.hazards[target.index]! : extentOf(run.trace, run.timeline, target);
-      update(states.select(state, run, target));
-      entries.push(
-        { words: 'Show in the source', key: 'Enter', disabled: !sourceOf(run, target), act: () => reveal(target) },
-        { words: 'Fit', key: 'F', act: () => update(states.fitSelection(state, run)) },
-        {
-          words: 'Range over it',
-          key: 'R',
-          act: () => update({ ...state, range: { start: extent.start, end: extent.end } }),
-        },
-        {
-          words: 'Measure from its end',
-          key: 'M',
-          act: () => update(states.toggleMeasure({ ...state, measure: undefined }, run, extent.end)),
-        },
-        { words: 'Note…', key: 'B', act: () => writeNote({ start: extent.start, end: extent.end, text: '' }) },
-      );
-    } else
-      entries.push(
-        {
-          words: 'Measure from here',
-          key: 'M',
-          act: () => update(states.toggleMeasure({ ...state, measure: undefined }, run, time)),
-        },
-        { words: 'Note here…', key: 'B', act: () => writeNote({ start: time, end: time, text: '' }) },
-        { words: 'Show the whole run', key: '0', act: () => update(states.withView(state, run, run.timeline.bounds)) },
-      );
-    openMenu('Timeline', entries, place, overlay);
   }
 
   let tooltipTimer = 0;
@@ -704,10 +440,10 @@ export function showRun(
       click(x, y) {
         const scene = sceneNow();
         const note = noteAt(scene, x, y);
-        if (note) return writeNote(note);
+        if (note) return notes.write(note);
         if (x < scene.scale.left || y < scene.measures.minimap + scene.measures.axis) return;
         const box = y >= lanesTop(scene) ? boxAt(scene.layout, y - lanesTop(scene) + state.scroll) : undefined;
-        if (box?.lane.kind === 'group' || box?.lane.kind === 'part') return toggleLane(laneKey(box.lane));
+        if (box?.lane.kind === 'group' || box?.lane.kind === 'part') return laneWishes.toggle(laneKey(box.lane));
         if (state.measure && !state.measure.isFixed) {
           update(states.toggleMeasure(states.measureTo(state, momentAt(x, y)), run, undefined));
           return;
@@ -725,7 +461,7 @@ export function showRun(
     pan: panBy,
     slice: (by) => move(nextSlice(shown, layout, state.view, state.selection, by)),
     lane: (by) => move(nextLane(shown, layout, state.view, state.selection, by)),
-    source: () => reveal(shownTarget()),
+    source: () => reveal(states.targetOf(state)),
     fit: () => update(states.fitSelection(state, run)),
     all: () => update(states.withView(state, run, run.timeline.bounds)),
     otherEnd: (by) => move(otherEnd(shown, state.selection, by)),
@@ -735,17 +471,17 @@ export function showRun(
     filter: () => update(states.toggleFilter(state)),
     range: () => update(states.toggleRange(state, run)),
     measure: () => update(states.toggleMeasure(state, run, cursor)),
-    note: addNote,
-    lanes: () => chooseLanes(),
+    note: notes.add,
+    lanes: () => laneWishes.choose(toolbar.root.querySelector<HTMLElement>('[aria-haspopup]') ?? toolbar.root),
     pin() {
-      const key = laneOfSelection();
-      if (key) update(lanes.togglePin(state, key));
+      const key = state.selection && laneOfTarget(run, { ...sceneNow(), layout }, state.selection);
+      if (key) laneWishes.pin(key);
     },
     compare: () => host.compare(toolbar.root),
-    table: openTable,
+    table: () => openTable(at, menus),
     exports: () => openMore(toolbar.root.querySelector<HTMLElement>('[data-more]') ?? toolbar.root),
     menu() {
-      const target = shownTarget();
+      const target = states.targetOf(state);
       const place = target && placeOf(sceneNow(), lanesTop(sceneNow()) - state.scroll, target);
       const box = overlay.getBoundingClientRect();
       const middle = (state.view.start + state.view.end) / 2;
@@ -758,23 +494,6 @@ export function showRun(
     help: () => help.showModal(),
     scroll: (pages) => setScroll(state.scroll + pages * roomOf()),
   });
-
-  /** The lane in which the selection lies. */
-  function laneOfSelection(): string | undefined {
-    const target = state.selection;
-    if (!target) return undefined;
-    const { trace } = run;
-    const stream =
-      target.kind === 'device'
-        ? trace.deviceSlices.stream[target.index]!
-        : target.kind === 'held'
-          ? trace.marks.stream[target.index]!
-          : -1;
-    if (stream >= 0) return `stream ${stream}`;
-    if (target.kind === 'host') return `host ${trace.hostSlices.thread[target.index]!}`;
-    const box = target.kind === 'block' ? poolBox({ ...sceneNow(), layout }, target.index) : undefined;
-    return box && laneKey(box.lane);
-  }
 
   function move(target: Target | undefined): void {
     if (!target) return;
@@ -820,38 +539,14 @@ export function showRun(
     setTheme(next) {
       theme = next;
       frame.setTheme(theme);
-      panelKey = '';
-      showSummary();
+      facts.again();
       request(true);
     },
-    mark: (file, line) => update(states.markLine(state, run, file, line)),
+    mark: (file, line) => update(markLine(state, run, file, line)),
     selectHazard: (index) => update(states.selectHazard(state, run, index)),
-    showTouched(step, reads, writes) {
-      if (step === askedStep) panel.showTouched(reads, writes);
-    },
-    showUsers(block, uses) {
-      if (block !== askedBlock) return;
-      const { deviceSlices: slices, strings } = run.trace;
-      const kinds = new Map(uses.map(({ step, write }) => [step, write]));
-      const found: number[] = [];
-      if (kinds.size > 0) for (let i = 0; i < slices.length; i++) if (kinds.has(slices.step[i]!)) found.push(i);
-      found.sort((a, b) => slices.start[a]! - slices.start[b]!);
-      panel.showUsers(
-        found.slice(0, 50).map((slice) => ({
-          name: `${strings[slices.name[slice]!] || 'kernel'} on ${streamName(run, slices.stream[slice]!)} ${kinds.get(slices.step[slice]!) ? 'writes' : 'reads'}`,
-          gpu: timeText(slices.start[slice]!),
-          target: { kind: 'device', index: slice },
-        })),
-      );
-      // A finding frames its own two accesses.
-      if (state.selection?.kind === 'block') update({ ...state, users: new Set(found) });
-    },
-    showAnswers(given) {
-      answers = given;
-      showSummary();
-      panelKey = '';
-      request(false);
-    },
+    showTouched: facts.showTouched,
+    showUsers: facts.showUsers,
+    showAnswers: facts.showAnswers,
     showNotes,
     say,
     state: () => state,
@@ -873,19 +568,4 @@ export function showRun(
       if (clear) root.replaceChildren();
     },
   };
-}
-
-function partOf(lane: Lane): number {
-  switch (lane.kind) {
-    case 'host':
-      return lane.host.part;
-    case 'stream':
-      return lane.stream.part;
-    case 'pool':
-      return lane.pool.part;
-    case 'totals':
-      return lane.totals.part;
-    default:
-      return 0;
-  }
 }

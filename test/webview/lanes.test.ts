@@ -4,6 +4,7 @@ import { filterTimeline } from '../../core/timeline/filter.ts';
 import { boxAt, laneKey, layOut, measuresFor, withPinned } from '../../core/timeline/layout.ts';
 import { openTrace } from '../../core/trace/index.ts';
 import { makeRun } from '../../webview/opening.ts';
+import { carriedOver } from '../../webview/state/carry.ts';
 import { isMovable, moveLane, togglePin } from '../../webview/state/lanes.ts';
 import { parseNotes, writeNotes } from '../../webview/state/notes.ts';
 import { parseQuery } from '../../webview/state/query.ts';
@@ -153,13 +154,13 @@ describe('a longer recording of the same run', () => {
       selection: { kind: 'device', index: gemm } as const,
       pinned: ['totals'],
     };
-    const after = states.carriedOver(state, before, run);
+    const after = carriedOver(state, before, run);
     expect(after.selection).toEqual({ kind: 'device', index: trace.deviceSlices.start.indexOf(803_000) });
     expect(after.search!.count).toBe(8);
     expect(after.pinned).toEqual(['totals']);
     // It showed everything, so it goes on to.
     expect(after.view).toEqual(run.timeline.bounds);
-    const inside = states.carriedOver({ ...state, view: { start: 100_000, end: 200_000 } }, before, run);
+    const inside = carriedOver({ ...state, view: { start: 100_000, end: 200_000 } }, before, run);
     expect(inside.view).toEqual({ start: 100_000, end: 200_000 });
   });
 });

@@ -5,7 +5,7 @@
 import { deflateSync, inflateSync } from 'node:zlib';
 
 /** More colours are hardly seen, and each makes the file longer. */
-const mostColors = 96;
+const mostColors = 128;
 
 export function withPalette(file: Buffer): Buffer {
   const { width, height, pixels } = decode(file);

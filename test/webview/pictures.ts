@@ -98,10 +98,17 @@ export async function takePictures(folder: string, wanted: readonly string[]): P
   const site = await serve(bundles);
   const text = prefetchScene();
   site.trace = { name: 'train_prefetch.raceline', bytes: new TextEncoder().encode(text) };
-  site.others.set(1, {
-    name: 'train_fused.raceline',
-    bytes: new TextEncoder().encode(text.replaceAll('reduce_splitK', 'reduce_fused')),
-  });
+  // The second run has a quicker copy, and a fused reduction.
+  const other = text
+    .split('\n')
+    .map((line) => {
+      if (!line.includes('"k":"gpu"') || !line.includes('"kind":"copy"')) return line;
+      const row = JSON.parse(line) as { d: number };
+      return JSON.stringify({ ...row, d: Math.round(row.d * 0.6) });
+    })
+    .join('\n')
+    .replaceAll('reduce_splitK', 'reduce_fused');
+  site.others.set(1, { name: 'train_fused.raceline', bytes: new TextEncoder().encode(other) });
   site.count = 2;
   try {
     const narrow: Picture = { name: 'narrow-dark', theme: 'dark', size: { width: 700, height: 600 }, steps: finding };

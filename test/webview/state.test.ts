@@ -6,6 +6,7 @@ import { openTrace } from '../../core/trace/index.ts';
 import { makeRun } from '../../webview/opening.ts';
 import { page } from '../../webview/page.ts';
 import { detailsOf, placeText, sourceOf, stackOf } from '../../webview/state/details.ts';
+import { markLine } from '../../webview/state/marks.ts';
 import { nextLane, nextSlice, otherEnd } from '../../webview/state/navigation.ts';
 import * as states from '../../webview/state/state.ts';
 import { statisticsOf } from '../../webview/state/statistics.ts';
@@ -75,11 +76,11 @@ describe('state', () => {
   });
 
   it('marks the slices of a source line, whatever the folder', () => {
-    const marked = states.markLine(first, run, `/home/me/project/${scene.file}`, 35).marked;
+    const marked = markLine(first, run, `/home/me/project/${scene.file}`, 35).marked;
     expect([...marked].map((index) => nameOf({ kind: 'device', index }))).toEqual(['mul', 'mul', 'mul', 'mul']);
-    expect(states.markLine(first, run, '/home/me/other_prefetch.py', 35).marked.size).toBe(0);
+    expect(markLine(first, run, '/home/me/other_prefetch.py', 35).marked.size).toBe(0);
     // The line that calls what launches marks all of it.
-    expect(states.markLine(first, run, scene.file, 41).marked.size).toBe(trace.deviceSlices.length);
+    expect(markLine(first, run, scene.file, 41).marked.size).toBe(trace.deviceSlices.length);
   });
 });
 

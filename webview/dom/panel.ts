@@ -40,6 +40,8 @@ export interface Panel {
   showSections(title: string, note: string, sections: readonly Section[]): void;
   /** `ask` works out what takes a while. */
   showSummary(run: Run, sections: readonly Section[], ask?: () => void): void;
+  /** Nothing is selected: the whole run is what there is to read. */
+  chooseSummary(): void;
   showNotes(notes: readonly Note[], canKeep: boolean): void;
 }
 
@@ -295,8 +297,8 @@ export function makePanel(wishes: PanelWishes): Panel {
           element('ul', { class: 'limits' }, ...limits.map((limit) => element('li', {}, ...prose(limit)))),
         element('p', { class: 'note' }, run.trace.producer),
       );
-      tabs.choose(tabs.isOneRow() ? 'findings' : 'run');
     },
+    chooseSummary: () => tabs.choose(tabs.isOneRow() ? 'findings' : 'run'),
     showNotes(all, canKeep) {
       tabs.setWords('notes', all.length > 0 ? `Notes ${all.length}` : 'Notes');
       replace(

@@ -52,3 +52,19 @@ export function laneName(lane: Lane): string {
       return lane.name;
   }
 }
+
+/** Which run a lane belongs to. */
+export function partOf(lane: Lane): number {
+  switch (lane.kind) {
+    case 'host':
+      return lane.host.part;
+    case 'stream':
+      return lane.stream.part;
+    case 'pool':
+      return lane.pool.part;
+    case 'totals':
+      return lane.totals.part;
+    default:
+      return 0;
+  }
+}

@@ -65,6 +65,11 @@ export function initialState({ timeline }: Run): State {
   };
 }
 
+/** What is shown in the panel: the selection, else the finding. */
+export function targetOf({ selection, hazard }: State): Target | undefined {
+  return selection ?? (hazard >= 0 ? { kind: 'hazard', index: hazard } : undefined);
+}
+
 export function withView(state: State, run: Run, view: View): State {
   return { ...state, view: clampView(view, run.timeline.bounds) };
 }
@@ -190,95 +195,4 @@ export function toggled(set: ReadonlySet<string>, key: string): ReadonlySet<stri
   const result = new Set(set);
   if (!result.delete(key)) result.add(key);
   return result;
-}
-
-/** What was chosen of one run, for another of the same program: a longer recording of it, or it beside a second one. */
-export function carriedOver(state: State, from: Run, to: Run): State {
-  const wasAll = state.view.end >= from.timeline.bounds.end;
-  const view = wasAll
-    ? {
-        start: state.view.start <= from.timeline.bounds.start ? to.timeline.bounds.start : state.view.start,
-        end: to.timeline.bounds.end,
-      }
-    : state.view;
-  const isSame = from.timeline.parts.length === to.timeline.parts.length;
-  const hazard = from.hazards[state.hazard];
-  const carried: State = {
-    ...state,
-    view: clampView(view, to.timeline.bounds),
-    selection: state.selection && sameIn(from, to, state.selection),
-    hazard: hazard ? to.hazards.findIndex((other) => other.code === hazard.code && other.start === hazard.start) : -1,
-    match: -1,
-    marked: new Set(),
-    users: new Set(),
-    closed: isSame ? state.closed : new Set([...state.closed, ...initialState(to).closed]),
-  };
-  return state.search ? searchFor(carried, to, state.search.term) : carried;
-}
-
-/** The slice or block with the same start, place and name; rows move as more of a run is recorded. */
-function sameIn(from: Run, to: Run, target: Target): Target | undefined {
-  const { index } = target;
-  const a = from.trace;
-  const b = to.trace;
-  const find = (length: number, matches: (i: number) => boolean): Target | undefined => {
-    for (let i = 0; i < length; i++) if (matches(i)) return { kind: target.kind, index: i };
-    return undefined;
-  };
-  const named = (x: Int32Array, y: Int32Array, i: number): boolean => a.strings[x[index]!] === b.strings[y[i]!];
-  switch (target.kind) {
-    case 'device':
-      return find(
-        b.deviceSlices.length,
-        (i) =>
-          b.deviceSlices.start[i] === a.deviceSlices.start[index] &&
-          b.deviceSlices.stream[i] === a.deviceSlices.stream[index] &&
-          named(a.deviceSlices.name, b.deviceSlices.name, i),
-      );
-    case 'host':
-      return find(
-        b.hostSlices.length,
-        (i) =>
-          b.hostSlices.start[i] === a.hostSlices.start[index] &&
-          b.hostSlices.thread[i] === a.hostSlices.thread[index] &&
-          named(a.hostSlices.name, b.hostSlices.name, i),
-      );
-    case 'block':
-      return find(
-        b.blocks.length,
-        (i) => b.blocks.allocated[i] === a.blocks.allocated[index] && b.blocks.address[i] === a.blocks.address[index],
-      );
-    default:
-      return undefined;
-  }
-}
-
-/** Device slices that a source line launched, itself or through what it calls. */
-export function markLine(state: State, run: Run, file: string, line: number): State {
-  const { sites, strings, deviceSlices, hostSlices } = run.trace;
-  const isFile = Uint8Array.from(strings, (text) => (sameFile(text, file) ? 1 : 0));
-  const found = new Uint8Array(sites.length);
-  let any = false;
-  for (let site = 0; site < sites.length; site++)
-    for (let at = site, depth = 0; at >= 0 && at < sites.length && depth < 64; at = sites.parent[at]!, depth++)
-      if (found[at] === 1 || (sites.line[at] === line && isFile[sites.file[at]!] === 1)) {
-        found[site] = 1;
-        any = true;
-        break;
-      }
-  const marked = new Set<number>();
-  if (any)
-    for (let i = 0; i < deviceSlices.length && marked.size < 2000; i++) {
-      const launcher = deviceSlices.launcher[i]!;
-      const site = deviceSlices.site[i]! >= 0 || launcher < 0 ? deviceSlices.site[i]! : hostSlices.site[launcher]!;
-      if (found[site] === 1) marked.add(i);
-    }
-  return marked.size === 0 && state.marked.size === 0 ? state : { ...state, marked };
-}
-
-/** A trace may name files relatively, or by the path of another machine: the longer path must end in the shorter. */
-function sameFile(a: string, b: string): boolean {
-  if (a === '' || b === '') return false;
-  const [long, short] = a.length >= b.length ? [a, b] : [b, a];
-  return long === short || long.endsWith(short.startsWith('/') ? short : `/${short}`) || long.endsWith(`\\${short}`);
 }
