@@ -29,7 +29,7 @@ PROGRAM = execute.__code__.co_filename
 class Sites:
     def __init__(self, file, torch_directory=None, relative_to=None):
         self._file = file
-        self._relative_to = relative_to
+        self.relative_to = relative_to
         paths = sysconfig.get_paths()
         self._torch = [os.path.join(torch_directory, "")] if torch_directory else []
         standard = {os.path.join(os.path.realpath(paths[k]), "") for k in ("stdlib", "platstdlib")}
@@ -206,7 +206,7 @@ class Sites:
         got = self._paths.get(name)
         if got is None:
             got = name if name.startswith("<") else os.path.abspath(name)
-            if self._relative_to and got.startswith(os.path.join(self._relative_to, "")):
-                got = os.path.relpath(got, self._relative_to).replace(os.sep, "/")
+            if self.relative_to and got.startswith(os.path.join(self.relative_to, "")):
+                got = os.path.relpath(got, self.relative_to).replace(os.sep, "/")
             self._paths[name] = got
         return got

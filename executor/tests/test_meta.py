@@ -220,6 +220,28 @@ class Steps(Meta):
         self.assertEqual([trace.line(r) for r in trace.of("sync")], [3, 5, 5])
         self.assertTrue(all(r["implicit"] for r in trace.of("sync")))
 
+    @unittest.skipIf(sys.version_info < (3, 11), "exact places need Python 3.11's columns")
+    def test_branches_on_values_are_named(self):
+        trace = self.record(
+            """
+            import torch
+            x = torch.ones(8, device="cuda")
+            if x.sum() > 1:
+                pass
+            peak = x.max().item()
+            print(x.mean().item())
+            while bool(x.any()) and peak > 2:
+                break
+            for i in range(int(x.sum())):
+                pass
+            assert not torch.isnan(x).any()
+            other = 3
+            if other:
+                pass
+            """)
+        named = [limit.split(": the ") for limit in trace.limits if "program.py:" in limit]
+        self.assertEqual(sorted((int(place.split(":")[1]), rest.split(" ")[0]) for place, rest in named), [(4, "`if`"), (8, "`while`"), (10, "`for`"), (12, "`assert`")])
+
     def test_device_is_cuda_for_the_program(self):
         self.record(
             """

@@ -4,12 +4,14 @@ Owns the bookkeeping of blocks (a storage is a block) and the meaning of each op
 mode (redirect), the dispatch mode (watch), the stand-ins of torch.cuda (streams, api) and autograd (engine) call it.
 """
 import contextlib
+import sys
 import weakref
 
 import torch
 
 from raceline.host_threads import HostThreads
 from raceline.meta import api, model, streams
+from raceline.meta.branches import Branches
 from raceline.meta.engine import Engine
 from raceline.meta.redirect import GET_DEVICE, Redirect
 from raceline.meta.watch import Watch
@@ -42,6 +44,7 @@ class Session:
         self.blocks = {}
         self.capturing = None
         self.engine = Engine(self)
+        self._branches = Branches(file.limit, sites.relative_to)
         self._pinned_addresses = 0x7E00_0000_0000
         self._stack = contextlib.ExitStack()
         self._threads = HostThreads(self.recording, self._modes)
@@ -189,6 +192,8 @@ class Session:
     def read_back(self, tensor, name, *args, **kwargs):
         """A value that only the device has: the host waits for the current stream and gets zeros."""
         zeros = torch.zeros(tensor.shape, dtype=tensor.dtype)
+        if name != "__format__":
+            self.value_read()
         with torch._C.DisableTorchFunction():
             span = extent(tensor)
             block = self.block_of(tensor)
@@ -196,6 +201,12 @@ class Session:
             self._launch(f"Tensor.{name.strip('_')}", accesses, "d2h", tensor.numel() * tensor.element_size())
         self._block_host(f"Tensor.{name.strip('_')}")
         return getattr(zeros, name)(*args, **kwargs)
+
+    def value_read(self):
+        """The program looks at a value of a tensor."""
+        place = self.recording.sites.caller(sys._getframe())
+        if place is not None:
+            self._branches.note(*place)
 
     def operator(self, plan, func, args, kwargs, tensors, results, on_device):
         """Write what one operator did. `tensors`: its arguments with their modes; `results`: tensors over new storages."""

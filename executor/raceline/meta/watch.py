@@ -64,8 +64,8 @@ class Watch(TorchDispatchMode):
             written = [t for t, mode in plan.arguments(args, kwargs) if mode != "r"]
             return written[0] if len(func._schema.returns) == 1 else tuple(written[: len(func._schema.returns)]) or None
 
-    @staticmethod
-    def _scalar(func, args, kwargs):
+    def _scalar(self, func, args, kwargs):
+        self._session.value_read()
         return torch.zeros((), dtype=args[0].dtype).item()
 
     @staticmethod
