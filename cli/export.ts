@@ -13,6 +13,7 @@ import { png } from '../core/export/png.ts';
 import { rasterize } from '../core/export/raster.ts';
 import { svg } from '../core/export/svg.ts';
 import { judgeTrace } from '../core/judgeTrace.ts';
+import { mergeOneRun, type NamedTrace } from '../core/trace/merge.ts';
 import { reportPage } from '../webview/reportPage.ts';
 import { choice, parseArguments, UsageError } from './arguments.ts';
 import { bundleForReport } from './bundles.ts';
@@ -36,11 +37,11 @@ export async function exportTrace(args: readonly string[]): Promise<number> {
     throw new UsageError(`'${out}' is the trace itself; name another output`);
   if (kind.startsWith('htm')) writeFileSync(out, await report(given.rest));
   else {
-    const [file, ...more] = given.rest;
-    if (more.length) throw new UsageError(`one file at a time goes into ${kind === 'json' ? 'JSON' : 'a picture'}`);
-    const trace = await readTrace(file!);
+    const files: NamedTrace[] = [];
+    for (const file of given.rest) files.push({ name: path.basename(file), trace: await readTrace(file) });
+    const trace = mergeOneRun(files);
     const hazards = judgeTrace(trace);
-    const name = path.basename(file!);
+    const name = files.map((file) => file.name).join(', ');
     if (kind.startsWith('json')) {
       const pieces = Readable.from(chromeTrace(trace, hazards));
       if (kind === 'json.gz') await pipeline(pieces, createGzip(), createWriteStream(out));

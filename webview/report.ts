@@ -1,4 +1,5 @@
 /** The host side in a report: the traces lie in the page itself, and there is nobody to talk to. */
+import { severalHead } from '../core/trace/several.ts';
 import { contentOf, pickFile, saveFile } from './files.ts';
 import type { Host } from './host.ts';
 import type { ToWebview } from './protocol.ts';
@@ -13,11 +14,19 @@ export function reportHost(): Host | undefined {
     held.push(element);
   }
   if (held.length === 0) return undefined;
-  const names = held.map((element) => element.dataset.name ?? 'trace');
+  const own = held.map((element) => element.dataset.name ?? 'trace');
+  // Files of one run can be seen together, as one more choice.
+  const names = held.length > 1 ? [...own, `together: ${own.join(', ')}`] : own;
   const which = Number(new URLSearchParams(location.search).get('trace') ?? 0);
-  const current = held[which] ? which : 0;
+  const current = names[which] ? which : 0;
   let receive: (message: ToWebview) => void = () => {};
-  const bytesAt = (index: number): Uint8Array => bytesOf(held[index]!.textContent);
+  const bytesAt = (index: number): Uint8Array =>
+    held[index]
+      ? bytesOf(held[index].textContent)
+      : together(
+          own,
+          held.map((element) => bytesOf(element.textContent)),
+        );
   return {
     kind: 'browser',
     canKeepNotes: false,
@@ -47,6 +56,17 @@ export function reportHost(): Host | undefined {
       receive = receiver;
     },
   };
+}
+
+function together(names: readonly string[], files: readonly Uint8Array[]): Uint8Array {
+  const head = severalHead(names.map((name, i) => ({ name, size: files[i]!.length })));
+  const whole = new Uint8Array(files.reduce((sum, file) => sum + file.length, head.length));
+  let at = 0;
+  for (const part of [head, ...files]) {
+    whole.set(part, at);
+    at += part.length;
+  }
+  return whole;
 }
 
 function bytesOf(base64: string): Uint8Array {

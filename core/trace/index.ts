@@ -6,7 +6,7 @@ import { Gunzip } from 'fflate';
 import { detect, detectLength, isGzip, type KnownFormat } from './detect.ts';
 import { TraceError } from './error.ts';
 import { KinetoReader } from './kineto.ts';
-import { areOneRun, mergeTraces, type NamedTrace } from './merge.ts';
+import { mergeOneRun, type NamedTrace } from './merge.ts';
 import { NsysReader } from './nsys.ts';
 import { RacelineReader } from './raceline.ts';
 import type { FormatReader } from './reader.ts';
@@ -68,12 +68,7 @@ export function openTogether(files: readonly NamedBytes[], options: OpenOptions 
     before += bytes.length;
   }
   if (opened.length === 0) throw new TraceError(failed.join(' ') || 'There is nothing to open.', 0);
-  const [one] = opened;
-  if (opened.length > 1 && !areOneRun(opened.map(({ trace }) => trace)))
-    throw new TraceError(
-      'These files are of different runs: their times do not overlap, or do not say when they were recorded. Open them one by one, or compare them.',
-    );
-  const trace = opened.length === 1 ? one!.trace : mergeTraces(opened);
+  const trace = mergeOneRun(opened);
   const problems = failed.map((message) => ({ message, offset: -1, row: -1 }));
   return { ...trace, problems: [...problems, ...trace.problems] };
 }

@@ -35,6 +35,17 @@ function spanOf({ unixStart, duration }: Trace): { start: bigint; end: bigint } 
   return { start, end: start + BigInt(Math.ceil(duration)) };
 }
 
+/** As `mergeTraces`, for files of which it is not known whether they belong together. */
+export function mergeOneRun(files: readonly NamedTrace[]): Trace {
+  const [one] = files;
+  if (one && files.length === 1) return one.trace;
+  if (!areOneRun(files.map(({ trace }) => trace)))
+    throw new TraceError(
+      'These files are of different runs: their times do not overlap, or do not say when they were recorded. Open them one by one, or compare them.',
+    );
+  return mergeTraces(files);
+}
+
 export function mergeTraces(files: readonly NamedTrace[]): Trace {
   if (files.length === 0) throw new TraceError('There is nothing to merge.');
   const draft = new TraceDraft();

@@ -21,6 +21,16 @@ describe('raceline export', () => {
     expect(raceline(at, 'trace', 'out.json').stdout).toContain('1 kernels');
   });
 
+  it('merges files of one run, and refuses others', () => {
+    const later = lines.replace('"unix":"0"', '"unix":"10"');
+    const other = lines.replace('"unix":"0"', '"unix":"1000000"');
+    const at = folder({ 'a.raceline': lines, 'b.raceline': later, 'c.raceline': other });
+    expect(raceline(at, 'export', 'a.raceline', 'b.raceline', '-o', 'out.json').code).toBe(0);
+    expect(raceline(at, 'trace', 'out.json').stdout).toContain('2 kernels');
+    const refused = raceline(at, 'export', 'a.raceline', 'c.raceline', '-o', 'no.svg');
+    expect([refused.code, refused.stderr]).toEqual([2, expect.stringMatching(/different runs/)]);
+  });
+
   it('says what it needs, and never writes over the trace', () => {
     const at = folder({ 'run.json': lines });
     for (const [args, said] of [
@@ -28,7 +38,6 @@ describe('raceline export', () => {
       [['export', 'run.json'], /needs -o/],
       [['export', 'run.json', '-o', 'out.pdf'], /must end in/],
       [['export', 'run.json', '-o', './run.json'], /is the trace itself/],
-      [['export', 'run.json', 'run.json', '-o', 'out.svg'], /one file at a time/],
       [['export', 'nowhere', '-o', 'out.svg'], /cannot be read/],
     ] as const) {
       const { code, stderr } = raceline(at, ...args);

@@ -43,6 +43,9 @@ describe('a report', () => {
     await page.goto(`${address}?trace=1`);
     await page.waitForSelector('canvas.overlay');
     expect(await page.title()).toContain('second.raceline');
+    await page.goto(`${address}?trace=2`);
+    await page.waitForSelector('canvas.overlay');
+    expect(await page.title()).toContain('together: ');
     expect(faults).toEqual([]);
   });
 });
