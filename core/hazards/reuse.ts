@@ -184,8 +184,21 @@ export class Reuses {
     return true;
   }
 
-  #report(pending: Pending, uses: readonly Use[], reuse: StepIndex, nextBlock: BlockId | undefined): void {
+  /** A stream that the program was given comes after the use: where the block goes back to, it may be the current one. */
+  #joinedByGiven(home: StreamId, { stream, step }: Use): boolean {
+    return this.#program.streams.some(
+      ({ given }, other) =>
+        given === true && other !== home && other !== stream && this.#clocks.streamAfter(other, stream, step),
+    );
+  }
+
+  #report(pending: Pending, open: readonly Use[], reuse: StepIndex, nextBlock: BlockId | undefined): void {
+    const uses = open.filter((use) => !this.#joinedByGiven(pending.life.stream, use));
     pending.done = true;
+    if (uses.length === 0) {
+      this.suspected = true;
+      return;
+    }
     pending.reported = true;
     const { life, release } = pending;
     for (const use of uses) {

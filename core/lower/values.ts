@@ -103,6 +103,8 @@ export class Unknown extends Obj {
   receiver: Obj | undefined;
   /** A test that it is the outcome of. */
   comparison: Comparison | undefined;
+  /** One of several things that are known, nobody knows which. */
+  picked = false;
   /** The attribute in which a constructor kept it first. */
   heldAs: string | undefined;
   /** The call that gave it, where that may have made it. */

@@ -51,6 +51,8 @@ export interface StreamEntry {
    * only.
    */
   readonly lent?: boolean;
+  /** Not made here, but kept by an object that was given: it may be what others call their current stream. Source only. */
+  readonly given?: boolean;
   /** Taken from a container by an index that is not known: which of its streams it is nobody knows. Source only. */
   readonly picked?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */

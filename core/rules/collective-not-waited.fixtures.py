@@ -396,3 +396,35 @@ def redistribute(local, placement, group):
     whole = funcol.all_reduce(local, "sum", group)
     shards = placement.split(whole, 2)
     return shards[0].clone()
+
+#- case: a flag is tested in two ways
+import torch.distributed as dist
+
+def reduce(buffer, async_op: bool = False):
+    work = dist.all_reduce(buffer, async_op=async_op)
+    if async_op is True:
+        return work
+    buffer.div_(2)
+    return None
+
+#- case: what is asked for its size is not None
+import torch.distributed as dist
+
+def gathered(out, part, group=None):
+    if group is None:
+        group = dist.distributed_c10d._get_default_group()
+    return dist.all_gather_into_tensor(out, part, group=group, async_op=True)
+
+def flow(part, weight, group):
+    work = None
+    if group.size() == 1:
+        whole = part
+    else:
+        whole = torch.empty_like(part)
+        work = gathered(whole, part, group)
+    if group.size() == 1:
+        out = part.matmul(weight)
+    else:
+        out = part.matmul(weight)
+        work.wait()
+    return out, whole.t().matmul(part)

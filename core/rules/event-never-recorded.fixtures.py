@@ -178,3 +178,17 @@ def measure(make, batches, profile):
             passed.synchronize()
 
     step()
+
+#- case: what it waits for does not run in this mode
+def flow(host, upload: bool):
+    copier = torch.cuda.Stream()
+    ready = torch.cuda.Event()
+    x = torch.zeros(8, device="cuda")
+    if upload:
+        copier.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(copier):
+            x.copy_(host, non_blocking=True)
+            ready.record()
+    torch.cuda.current_stream().wait_event(ready)
+    x.record_stream(copier)
+    print(x.sum().item())

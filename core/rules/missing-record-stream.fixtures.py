@@ -422,3 +422,13 @@ class Prefetched:
 
     def __iter__(self):
         return Prefetched.batches(self.loader)
+
+#- case: the object that keeps the streams knows which one is current
+def run(x, ctx):
+    part = torch.empty_like(x)
+    ctx.side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(ctx.side):
+        part.copy_(x)
+        ctx.out.add_(part)
+    ctx.main.wait_stream(ctx.side)
+    return ctx.out

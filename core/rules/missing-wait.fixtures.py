@@ -1802,3 +1802,178 @@ def run(host):
     handle = ready.cuda_event
     out = kernels.fused(block, delta, handle)
     return out
+
+#- case: a kernel that waits on the device for what another one stores
+import triton
+import triton.language as tl
+
+@triton.jit
+def produce(out, flags, n: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, n)
+    tl.store(out + at, at)
+    tl.atomic_add(flags, 1)
+
+@triton.jit
+def consume(src, dst, flags, n: tl.constexpr):
+    while tl.load(flags) == 0:
+        pass
+    at = tl.program_id(0) * n + tl.arange(0, n)
+    tl.store(dst + at, tl.load(src + at))
+
+def flow(n):
+    side = torch.cuda.Stream()
+    src = torch.empty(n, device="cuda")
+    dst = torch.empty(n, device="cuda")
+    flags = torch.zeros(1, device="cuda", dtype=torch.int32)
+    side.wait_stream(torch.cuda.current_stream())
+    produce[(1,)](src, flags, n)
+    with torch.cuda.stream(side):
+        consume[(1,)](src, dst, flags, n)
+    torch.cuda.current_stream().wait_stream(side)
+    return dst
+
+#- case: a kernel that waits for nothing, by a jit of a library's own
+import triton.language as tl
+from library import jit
+
+@jit(donate=True)
+def produce(out, n: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, n)
+    tl.store(out + at, at)
+
+@jit(donate=True)
+def consume(src, dst, n: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, n)
+    tl.store(dst + at, tl.load(src + at))
+
+def flow(n):
+    side = torch.cuda.Stream()
+    src = torch.empty(n, device="cuda")
+    dst = torch.empty(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    produce[(1,)](src, n)
+    with torch.cuda.stream(side):
+        consume[(1,)](src, dst, n)
+      # ^ missing-wait: `src` is read
+    torch.cuda.current_stream().wait_stream(side)
+    return dst
+#- fixed
+import triton.language as tl
+from library import jit
+
+@jit(donate=True)
+def produce(out, n: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, n)
+    tl.store(out + at, at)
+
+@jit(donate=True)
+def consume(src, dst, n: tl.constexpr):
+    at = tl.program_id(0) * n + tl.arange(0, n)
+    tl.store(dst + at, tl.load(src + at))
+
+def flow(n):
+    side = torch.cuda.Stream()
+    src = torch.empty(n, device="cuda")
+    dst = torch.empty(n, device="cuda")
+    side.wait_stream(torch.cuda.current_stream())
+    produce[(1,)](src, n)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        consume[(1,)](src, dst, n)
+    torch.cuda.current_stream().wait_stream(side)
+    return dst
+
+#- case: a stream of a library that the function lets begin, and does not wait for
+from runtime import aux_stream
+
+def both(host):
+    x = host.cuda()
+    side = aux_stream()
+    main = torch.cuda.current_stream()
+    side.wait_stream(main)
+    with torch.cuda.stream(side):
+        y = x * 2
+    return x + y
+    #      ^ missing-wait
+#- good
+from runtime import aux_stream
+
+def both(host):
+    x = host.cuda()
+    side = aux_stream()
+    main = torch.cuda.current_stream()
+    side.wait_stream(main)
+    with torch.cuda.stream(side):
+        y = x * 2
+    main.wait_stream(side)
+    return x + y
+
+#- case: a stream of a library of which nobody sees where it begins
+from runtime import aux_stream
+
+def both(host):
+    x = host.cuda()
+    side = aux_stream()
+    with torch.cuda.stream(side):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return x + y
+
+#- case: a constructor that refuses what it does not know
+class Store:
+    def __init__(self, kind, side):
+        if kind == "ring":
+            self.slots = 4
+        elif kind == "flat":
+            self.slots = 1
+        else:
+            raise ValueError(kind)
+        self.side = side
+
+    def scale(self, x):
+        with torch.cuda.stream(self.side):
+            y = x.cuda() * 2
+        return y
+      # ^ unjoined-output
+#- good
+class Store:
+    def __init__(self, kind, side):
+        if kind == "ring":
+            self.slots = 4
+        elif kind == "flat":
+            self.slots = 1
+        else:
+            raise ValueError(kind)
+        self.side = side
+
+    def scale(self, x):
+        with torch.cuda.stream(self.side):
+            y = x.cuda() * 2
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+
+#- case: all of several streams are joined, one of them is used
+def flow(ctx, x):
+    here = torch.cuda.current_stream()
+    x = x * 2
+    for lane in ctx.lanes:
+        lane.wait_stream(here)
+    with torch.cuda.stream(ctx.lanes[0]):
+        y = x + 1
+    with torch.cuda.stream(ctx.lanes[5]):
+        z = x + 1
+    for lane in ctx.lanes:
+        here.wait_stream(lane)
+    return y + z
+
+#- case: all of several streams are joined, some one of them is used
+def flow(ctx, x, turn):
+    here = torch.cuda.current_stream()
+    x = x * 2
+    for lane in ctx.lanes:
+        lane.wait_stream(here)
+    with torch.cuda.stream(ctx.lanes[turn]):
+        y = x + 1
+    for lane in ctx.lanes:
+        here.wait_stream(lane)
+    return y + x

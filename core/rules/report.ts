@@ -59,7 +59,12 @@ export function report(entries: readonly ExaminedEntry[]): Report[] {
         merged.set(key, { ...better, instances: [...known.instances, ...found.instances] });
       }
     }
-  const reports = [...merged.values()].filter((r) => !advice.has(r.code) || holdsAlways(r, entries));
+  const reports = [...merged.values()].filter((r) =>
+    advice.has(r.code)
+      ? holdsAlways(r, entries)
+      : // The same wait has its effect elsewhere: here is nothing that it would have to wait for.
+        r.code !== 'event-never-recorded' || holdsWhereSeen(r, entries),
+  );
   return withoutSecondViews(reports).sort(compareReports);
 }
 
@@ -73,11 +78,16 @@ const advice: ReadonlySet<string> = new Set([
 ]);
 
 function holdsAlways(found: Report, entries: readonly ExaminedEntry[]): boolean {
+  return (
+    holdsWhereSeen(found, entries) &&
+    entries.every(({ entry }) => !entry.truncated || !entry.paths.some((path) => reaches(path, found)))
+  );
+}
+
+/** Whether it is so on each path that comes to the place. */
+function holdsWhereSeen(found: Report, entries: readonly ExaminedEntry[]): boolean {
   const holding = new Set(found.instances.map(({ path }) => path));
-  return entries.every(({ entry }) => {
-    const reaching = entry.paths.filter((path) => reaches(path, found));
-    return reaching.every((path) => holding.has(path)) && (reaching.length === 0 || !entry.truncated);
-  });
+  return entries.every(({ entry }) => entry.paths.every((path) => holding.has(path) || !reaches(path, found)));
 }
 
 export function originOf(program: StreamProgram, at: StepIndex): SourceOrigin | undefined {

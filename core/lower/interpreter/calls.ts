@@ -46,7 +46,7 @@ import { instantiate, lookup, moduleLike } from './classes.ts';
 import { containerMethod } from './containers.ts';
 import { generatorContext } from './contexts.ts';
 import { callExternal, deviceCall } from './externals.ts';
-import { GeneratorV } from './frame.ts';
+import { GeneratorV, Raised } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
 import { registerHook } from './hooks.ts';
@@ -168,6 +168,8 @@ export function callMethod(
   }
   if (self instanceof PropertyV) return self;
   // Such a call fails, so what it is called on is not None in truth: whoever it is may wait for all there is.
+  if (self === null && receiver instanceof Unknown && m.settled === 0 && m.before === 0 && !m.filling)
+    throw new Raised('AttributeError', null);
   if (self === null && (ordering.test(name) || /^record/.test(name))) m.hostWaitDevice(m.device, true);
   if (self instanceof VersionV) return callMethod(m, versionText(m, self), name, args, keywords, node);
   const result = m.at(node, () => containerMethod(m, self, name, args, keywords, node));

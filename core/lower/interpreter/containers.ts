@@ -162,6 +162,7 @@ function elementByIdentity(m: Machine, owner: ListV | TupleV | DictV, items: rea
 /** One of the elements, nobody knows which; the same index gives the same. */
 function someElement(m: Machine, owner: Obj, items: readonly Value[], index: Value): Unknown {
   const element = m.deriveUnknown(`e:${owner.id}:${keyOf(index)}`, 'item');
+  element.picked = true;
   const sample = items[0];
   if (sample instanceof TensorV) element.device.unite(sample.storage.device);
   return element;

@@ -436,8 +436,12 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
   }
   const negative = operator === '!=' || operator === 'is not';
   if (operator === '==' || operator === 'is' || negative) {
-    const same = sameValue(left, right);
+    const same = sameValue(left, right) ?? namesDevice(left, right) ?? namesDevice(right, left);
     if (same !== undefined) return same !== negative;
+    // `x is True` is taken for what `if x` says, so that both are decided alike.
+    const flagged = typeof right === 'boolean' ? left : typeof left === 'boolean' ? right : undefined;
+    if (flagged instanceof Unknown && !flagged.tensor)
+      return (truth(m, flagged, node) === (right === true || left === true)) !== negative;
     const [a, b] = [keyOf(left), keyOf(right)].sort();
     const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
     const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
@@ -465,6 +469,18 @@ export function compareValues(m: Machine, operator: string, left_: Value, right_
 /** What turned out to be a stream is one of its own from then on. */
 function asStream(value: Value): Value {
   return value instanceof Unknown && value.stream ? value.stream : value;
+}
+
+/** `device.type == 'cpu'` of a device that the program was given: what runs without CUDA has no streams. */
+function namesDevice(type: Value, name: Value): boolean | undefined {
+  if (name !== 'cuda' && name !== 'cpu') return undefined;
+  const given = type instanceof Unknown ? type.receiver : undefined;
+  const isDevice =
+    type instanceof Unknown &&
+    given instanceof Unknown &&
+    /(?:^|[._])dev(?:ice)?$/i.test(given.name) &&
+    type.name.endsWith('type');
+  return isDevice ? name === 'cuda' : undefined;
 }
 
 /** `device.type == 'cuda'`: the case that this analysis is about. */

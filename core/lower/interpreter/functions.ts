@@ -29,10 +29,20 @@ const deepest = 24;
 const deepestRecursion = 2;
 
 export function makeFunction(m: Machine, node: FunctionDef): Value {
+  if (isKernel(m, node)) return new KernelV(node);
   const fn = bareFunction(m, node.name, node, node.parameters);
   let value: Value = fn;
   for (const decorator of [...node.decorators].reverse()) value = decorate(m, value, fn, ev(m, decorator), decorator);
   return value;
+}
+
+/** A library's own `jit` over a function in Triton's language. */
+function isKernel(m: Machine, { decorators, start, end }: FunctionDef): boolean {
+  const { text } = m.frame.module.syntax;
+  return (
+    decorators.some((one) => /\bjit\b/.test(text.slice(one.start, one.end))) &&
+    /\btl\.(?:program_id|num_programs|load|store)\(/.test(text.slice(start, end))
+  );
 }
 
 export function makeLambda(m: Machine, node: Lambda): FunctionV {
@@ -219,7 +229,11 @@ export function callFunction(
   if (known) return known.value;
   // Called with what may be the same arguments: which of the results this is, or whether it is one, is not known.
   for (const one of results.values())
-    if (isObj(one.value) && mayBeSame(one.args, given)) return m.deriveUnknown(`cached:${fn.id}:${key}`, fn.name);
+    if (isObj(one.value) && mayBeSame(one.args, given)) {
+      const kept = m.deriveUnknown(`cached:${fn.id}:${key}`, fn.name);
+      kept.picked = true;
+      return kept;
+    }
   const value = runFunction(m, fn, args, keywords, node);
   results.set(key, { args: given, value });
   return value;

@@ -118,7 +118,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
       let at = 0;
       return { keep: value, next: () => (at++ < m.turns ? loaderElement(value) : undefined) };
     }
-    value.elements ??= Array.from({ length: m.turns }, (_, i) => elementOf(value, `${value.name}[${i}]`));
+    value.elements ??= Array.from({ length: m.turns }, (_, i) => itemAt(value, i));
     return over(value.elements, value);
   }
   if (value instanceof ExternalV) return over([new Unknown('item', 'result'), new Unknown('item', 'result')]);
@@ -135,6 +135,16 @@ function loaderElement(loader: Unknown): Unknown {
 /** Sizes and strides of a tensor: numbers, all of them. */
 export function isSizes(name: string): boolean {
   return /shape|size|stride/.test(name);
+}
+
+/** The same as `owner[i]`. */
+function itemAt(owner: Unknown, i: number): Value {
+  let item = owner.items.get(`[${i}]`);
+  if (item === undefined) {
+    item = elementOf(owner, `${owner.name}[${i}]`);
+    owner.items.set(`[${i}]`, item);
+  }
+  return item;
 }
 
 export function elementOf(owner: Unknown, name: string): Unknown {

@@ -1,10 +1,11 @@
 /** Kernels of the program's own (Triton): which of their arguments they write is read off their stores. */
-import type { Expression, FunctionDef, If, Node } from '../../python/ast.ts';
+import type { Expression, FunctionDef, If, Node, While } from '../../python/ast.ts';
 import { walk } from '../names.ts';
 import { isObj, type KernelV, type TensorV, type Value } from '../values.ts';
 import { type Keywords, tensorsIn } from './calls.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
+import { joinAll } from './streams.ts';
 import { tensorOf } from './tensors.ts';
 
 /** A test around a store, and which way leads to it. */
@@ -117,6 +118,41 @@ function leads(
   return value !== undefined && !isObj(value) && Boolean(value) === taken;
 }
 
+/** What kernels call to wait for a flag in memory. */
+const waitingCall = /(?:^|_)(?:wait|barrier|spin|acquire)(?:_|$)|^atomic_cas$/;
+
+const spinning = new WeakMap<FunctionDef, boolean>();
+
+/** Whether the kernel itself waits for what other kernels store: it spins on memory, or calls what does. */
+function spins(node: FunctionDef): boolean {
+  let found = spinning.get(node);
+  if (found === undefined) {
+    const waits = (part: Node): boolean => {
+      let seen = false;
+      walk(part, (inner) => {
+        const { kind, callee } = inner as Node & { kind?: string; callee?: Named };
+        const called = kind === 'Call' ? (callee?.kind === 'Attribute' ? callee.name : callee?.id) : undefined;
+        if (called !== undefined && waitingCall.test(called)) seen = true;
+        if (kind === 'While')
+          walk((inner as While).test, (test) => {
+            if (isMemoryCall(test)) seen = true;
+            return !seen;
+          });
+        return !seen;
+      });
+      return seen;
+    };
+    found = waits(node);
+    spinning.set(node, found);
+  }
+  return found;
+}
+
+function isMemoryCall(node: Node): boolean {
+  const { callee } = node as Node & { callee?: Named };
+  return /^(?:atomic_\w+|ld|load|ld_\w+|\w+_ld|poll\w*)$/.test(callee?.name ?? callee?.id ?? '');
+}
+
 export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[], keywords: Keywords): Value {
   const names = kernel.node.parameters.map((parameter) => parameter.name);
   const given = new Map(keywords);
@@ -142,6 +178,8 @@ export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[]
   };
   for (const [i, value] of args.entries()) take(names[i] ?? '', value);
   for (const [name, value] of keywords) take(name, value);
+  // What the kernel waits for on the device, nobody sees.
+  if (spins(kernel.node)) joinAll(m, m.current().stream);
   if (reads.length + writes.length > 0) operate(m, kernel.node.name, reads, writes, false);
   return null;
 }

@@ -94,7 +94,26 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   const init = lookup(cls, '__init__');
   if (init instanceof FunctionV && m.concerned(init)) m.hooks.length = 0;
   age(self);
-  runCall(m, target, [self], target);
+  if (asksAgain(entry)) runTurns(m, target, self);
+  else runCall(m, target, [self], target);
+}
+
+/** `next`: the next item of an object that goes on by itself. */
+function asksAgain({ node }: FunctionEntry): boolean {
+  return /^(?:__next__|next)$/.test(node.name) && node.parameters.length === 1;
+}
+
+/** Whoever asks for one item after the other uses each, and lets go of it when it has the next one. */
+function runTurns(m: Machine, target: FunctionV, self: Value): void {
+  m.usedAtOnce = true;
+  m.turns = 2 * generatorTurns;
+  for (let turn = 0; turn < generatorTurns; turn++) {
+    m.consumer = runCall(m, target, [self], target);
+    m.stack[0]!.temps = [];
+    m.collect('scope');
+  }
+  m.turns = 2;
+  m.usedAtOnce = false;
 }
 
 /** A function that the class only keeps: called by the class's name, with something else than an object of it. */
@@ -154,7 +173,7 @@ function manyArguments(m: Machine, parameter: Parameter): Value[] {
   return values;
 }
 
-function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee: Value): void {
+function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee: Value): Value {
   const args: Value[] = [...bound];
   const keywords = new Map<string, Value>();
   for (const parameter of target.parameters.slice(bound.length)) {
@@ -170,6 +189,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   if (m.explicit() || changesCallers(result)) m.changesCallers = true;
   leaveGenerator(m, result);
   m.goOnOutside();
+  return result;
 }
 
 /** Code runs inside of it, or what it holds is for the caller to order by. */

@@ -14,14 +14,30 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (!(value instanceof Unknown)) return undefined;
   if (!value.stream) {
     const kept = value.heldAs !== undefined && value.origin === 'result' && isOrdered(m, value.heldAs);
-    const foreign = !kept && (value.origin === 'result' || value.origin === 'external');
+    const foreign = !kept && !startsHere(m, value) && (value.origin === 'result' || value.origin === 'external');
     value.stream = m.newStream(value.heldAs ?? value.name, m.device, foreign);
+    if (!kept) m.builder.streams[value.stream.stream]!.given = true;
     // A stream that an object keeps is not the one that its caller's tensors were made on, unless others see to that.
     const own = kept || value.origin === 'attribute';
     if (!foreign && (!own || waitsElsewhere(m, value.heldAs ?? value.name))) m.readyBefore(value.stream);
     if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
   }
   return value.stream;
+}
+
+/**
+ * Whether the function that asked for the stream lets it wait and selects it then: where it begins is seen, and so that it is
+ * not the stream that goes on meanwhile.
+ */
+function startsHere(m: Machine, value: Unknown): boolean {
+  const { fn, module, scope } = m.frame;
+  if (!fn || value.origin !== 'result' || value.picked) return false;
+  for (const [name, held] of scope.vars)
+    if (held === value)
+      return new RegExp(`\\b${name}\\.wait_(?:stream|event)\\([^]*\\bstream\\(\\s*${name}\\s*\\)`).test(
+        module.syntax.text.slice(fn.node.start, fn.node.end),
+      );
+  return false;
 }
 
 /**
