@@ -62,7 +62,7 @@ export function makeFacts(at: RunStage, panel: Panel): Facts {
   function showMeasure({ from, to }: Measure): void {
     const text = timeText(Math.abs(to - from));
     panel.showSections(text, `${timeText(Math.min(from, to))} to ${timeText(Math.max(from, to))} · Esc ends it`, []);
-    at.say(`Measured: ${text}`);
+    at.read(`Measured: ${text}`);
   }
 
   function showTarget(target: Target): void {
@@ -70,7 +70,7 @@ export function makeFacts(at: RunStage, panel: Panel): Facts {
     const hazard = target.kind === 'hazard' ? run.hazards[target.index] : undefined;
     const sign = hazard && { status: hazard.status, severity: severityOf(hazard) };
     panel.showDetails(details, sign, hazard && run.canPlay ? () => host.play(hazard) : undefined);
-    at.say(`${details.title}. ${details.note}. ${findingsOf(run, target)}`);
+    at.read(`${details.title}. ${details.note}. ${findingsOf(run, target)}`);
     host.selected(details.source);
     askedStep = details.step;
     if (askedStep >= 0) host.describe(askedStep);

@@ -49,7 +49,7 @@ export interface RunView {
   showUsers(block: number, uses: readonly BlockUse[]): void;
   showAnswers(answers: Answers): void;
   showNotes(notes: readonly Note[]): void;
-  /** Read out, and shown for a moment: something took place that is not on the canvas. */
+  /** Shown for a moment, and read out: something took place that is not on the canvas. */
   say(text: string): void;
   /** The state, for the next view of the same run, tests and benchmarks. */
   state(): State;
@@ -81,6 +81,8 @@ export interface RunStage {
   panelWidth(): number;
   /** Time under the pointer; undefined: it is elsewhere. */
   cursor(): number | undefined;
-  /** Read out, and no more. */
+  /** Shown for a moment, and read out. */
   say(text: string): void;
+  /** Read out, and no more: it is shown elsewhere. */
+  read(text: string): void;
 }

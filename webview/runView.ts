@@ -40,6 +40,9 @@ import type { Note } from './state/notes.ts';
 import * as states from './state/state.ts';
 import { tooltipOf } from './tooltips.ts';
 
+/** How long a notice stays, in milliseconds: long enough to be read twice. */
+const noticeTime = 8_000;
+
 export function showRun(
   root: HTMLElement,
   run: Run,
@@ -73,6 +76,9 @@ export function showRun(
     panelWidth: () => panelWidth,
     cursor: () => cursor,
     say: (text) => say(text),
+    read: (text) => {
+      live.textContent = text;
+    },
   };
   const laneWishes = makeLaneWishes(
     at,
@@ -123,6 +129,7 @@ export function showRun(
   const brush = makeMinimapBrush((view) => update(states.withView(state, run, view)));
   const scrollbar = element('div', { class: 'scrollbar', hidden: true });
   const live = element('div', { class: 'unseen live', 'aria-live': 'polite', role: 'status' });
+  const notice = element('div', { class: 'notice popup', role: 'status', hidden: true });
   overlay.tabIndex = 0;
   overlay.setAttribute('role', 'application');
   overlay.setAttribute('aria-roledescription', 'timeline');
@@ -149,6 +156,7 @@ export function showRun(
     brush.root,
     scrollbar,
     tooltip.root,
+    notice,
     live,
   );
   const column = element(
@@ -349,8 +357,14 @@ export function showRun(
     panel.showNotes(list, host.canKeepNotes);
   }
 
+  let noticeTimer = 0;
   function say(text: string): void {
-    live.textContent = text;
+    notice.textContent = text;
+    notice.hidden = false;
+    clearTimeout(noticeTimer);
+    noticeTimer = window.setTimeout(() => {
+      notice.hidden = true;
+    }, noticeTime);
   }
 
   // ---- what is under the pointer ----
@@ -562,6 +576,7 @@ export function showRun(
     close(clear = true) {
       cancelAnimationFrame(due);
       clearTimeout(tooltipTimer);
+      clearTimeout(noticeTimer);
       observer.disconnect();
       stopWatching();
       forgetKeys();

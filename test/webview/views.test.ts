@@ -63,6 +63,16 @@ describe('a second run', () => {
     expect(faults).toEqual([]);
   });
 
+  it('that cannot be read takes nothing away, and says why', async () => {
+    site.count = 2;
+    site.others.set(1, { name: 'nonsense', bytes: encode('nonsense') });
+    const { page } = await open();
+    await page.keyboard.press('c');
+    await page.locator('.menu button').first().click();
+    await expect.poll(() => words(page.locator('.notice:visible'))).toContain('nonsense');
+    expect(await page.locator('.finding').count()).toBe(2);
+  });
+
   it('can come from the editor with words for what the two are', async () => {
     const { page } = await open();
     await page.keyboard.press('c');
