@@ -40,6 +40,9 @@ import type { Note } from './state/notes.ts';
 import * as states from './state/state.ts';
 import { tooltipOf } from './tooltips.ts';
 
+/** Up to so many slices a search is done before the next letter. */
+const quicklySearched = 500_000;
+
 /** How long a notice stays, in milliseconds: long enough to be read twice. */
 const noticeTime = 8_000;
 
@@ -99,8 +102,8 @@ export function showRun(
   frame.setTheme(theme);
   const { overlay } = frame;
   const toolbar = makeToolbar({
-    search: (text) => update(states.searchFor(state, run, text)),
-    nextMatch: (by) => update(states.nextMatch(state, run, by)),
+    search,
+    nextMatch,
     filter: () => update(states.toggleFilter(state)),
     stepFinding: (by) => update(states.stepHazard(state, run, by)),
     range: () => update(states.toggleRange(state, run)),
@@ -334,6 +337,28 @@ export function showRun(
     return place.y + place.height > scroll + roomOf() ? place.y + place.height - roomOf() + 8 : scroll;
   }
 
+  let typed: string | undefined;
+  let searchTimer = 0;
+  /** Each letter looks through the whole run: through a large one when the typing pauses. */
+  function search(text: string): void {
+    typed = text;
+    clearTimeout(searchTimer);
+    const isLarge = run.trace.deviceSlices.length + run.trace.hostSlices.length > quicklySearched;
+    if (isLarge && text !== '') searchTimer = window.setTimeout(searchNow, 200);
+    else searchNow();
+  }
+
+  function searchNow(): void {
+    clearTimeout(searchTimer);
+    if (typed !== undefined) update(states.searchFor(state, run, typed));
+    typed = undefined;
+  }
+
+  function nextMatch(by: 1 | -1): void {
+    searchNow();
+    update(states.nextMatch(state, run, by));
+  }
+
   function zoomBy(factor: number): void {
     const at = cursor ?? (state.view.start + state.view.end) / 2;
     update(states.withView(state, run, zoomAt(state.view, run.timeline.bounds, at, factor)));
@@ -481,7 +506,7 @@ export function showRun(
     otherEnd: (by) => move(otherEnd(shown, state.selection, by)),
     finding: (by) => update(states.stepHazard(state, run, by)),
     search: () => toolbar.focusSearch(),
-    match: (by) => update(states.nextMatch(state, run, by)),
+    match: nextMatch,
     filter: () => update(states.toggleFilter(state)),
     range: () => update(states.toggleRange(state, run)),
     measure: () => update(states.toggleMeasure(state, run, cursor)),
@@ -577,6 +602,7 @@ export function showRun(
       cancelAnimationFrame(due);
       clearTimeout(tooltipTimer);
       clearTimeout(noticeTimer);
+      clearTimeout(searchTimer);
       observer.disconnect();
       stopWatching();
       forgetKeys();
