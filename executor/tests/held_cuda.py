@@ -13,6 +13,7 @@ from torch.overrides import TorchFunctionMode
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from raceline.operators import Plan
+from raceline.sites import Sites
 
 CUDA, CPU = torch.device("cuda", 0), torch.device("cpu")
 FACTORIES = {"empty", "zeros", "ones", "full", "rand", "randn", "randint", "tensor", "arange", "linspace", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "eye"}
@@ -369,6 +370,9 @@ def _api(held):
 def installed(held):
     stand_ins = _api(held)
     saved = {name: getattr(torch.cuda, name, None) for name in stand_ins}
+    is_user = Sites._is_user
+    # What stands in for PyTorch is no part of the program.
+    Sites._is_user = lambda sites, name: name != __file__ and is_user(sites, name)
     for name, value in stand_ins.items():
         setattr(torch.cuda, name, value)
     try:
@@ -378,5 +382,6 @@ def installed(held):
             yield
     finally:
         del torch.Tensor.record_stream
+        Sites._is_user = is_user
         for name, value in saved.items():
             setattr(torch.cuda, name, value)

@@ -67,6 +67,39 @@ class Lines(unittest.TestCase):
         self.assertEqual(trace.steps(), ["alloc on side", "op aten::zeros on side", "free"])
         self.assertEqual(trace.name(trace.of("alloc")[0]), "made")
 
+    def test_a_transposed_whole_and_a_part(self):
+        def body(session, state):
+            x = torch.zeros(4, 2)
+            x.t().add_(1)
+            x.t()[:1].add_(1)
+
+        self.assertEqual([r["acc"] for r in self.record(body).of("op")][1:], [[[0, 0, 32, "rw"]], [[0, 0, 28, "rw"]]])
+
+    def test_copies_within_a_device(self):
+        def body(session, state):
+            x = torch.zeros(4)
+            y = x.to(torch.float64)
+            y.copy_(x)
+
+        copies = self.record(body).of("op")[1:]
+        self.assertEqual([(r["copy"], r["acc"]) for r in copies], [("d2d", [[0, 0, 16, "r"], [1, 0, 32, "w"]]), ("d2d", [[1, 0, 32, "w"], [0, 0, 16, "r"]])])
+
+    def test_gradients_on_one_stream_are_not_kept(self):
+        def body(session, state):
+            from raceline.cuda.calls import Calls
+
+            calls = Calls(session)
+            calls._autograd()
+            try:
+                w = torch.ones(4, 4, requires_grad=True)
+                ((torch.ones(4, 4) @ w).relu() * 2).sum().backward()
+            finally:
+                calls.remove()
+
+        trace = self.record(body)
+        self.assertEqual(trace.of("recordStream"), [])
+        self.assertEqual({r.get("th", 0) for r in trace.of("op")}, {0}, "autograd's thread counts as the caller")
+
     def test_an_operator_that_fails_leaves_no_line(self):
         def body(session, state):
             x = torch.zeros(2, 2)

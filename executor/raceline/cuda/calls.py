@@ -206,10 +206,12 @@ class Calls:
                 recording.fallback_site = recording.sites.here()
                 lent = recording.lend_thread()
                 session.backward += 1
+                session.turn += 1
                 try:
                     return plain(*args, **kwargs)
                 finally:
                     session.backward -= 1
+                    session.turn += 1
                     recording.unlend_thread(lent)
                     recording.fallback_site = before
 

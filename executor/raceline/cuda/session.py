@@ -39,7 +39,7 @@ class Sources:
 class Thread:
     """What one host thread is in the middle of."""
 
-    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events")
+    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events", "turn", "lent")
 
     def __init__(self):
         self.pending = None  # entries of callbacks inside an operator, or None outside
@@ -52,6 +52,8 @@ class Thread:
         self.id = None  # its id in the trace, where that stays the same
         self.site = None  # the site of the patched call that is active
         self.events = {}  # device → the event of its wait_stream calls
+        self.turn = -1  # the backward for which it is lent to another thread, and to which
+        self.lent = None
 
 
 class Local(threading.local):
@@ -69,9 +71,10 @@ class Session:
         self.blocks = Blocks(self.recording)
         self.backward = 0
         self.capturing = 0
+        self.turn = 0  # counts calls of backward
         self.quiet = False
         self.put = file.rows.extend
-        # Stream handle → id, where the handle alone tells (0 is every device's default stream).
+        # Stream handle → id; -1 - device for a default stream, whose handle is 0 on every device.
         self.stream_ids = {}
         self._slots = itertools.count()
         self._devices = {}
@@ -153,8 +156,7 @@ class Session:
         elif handle:
             self._devices[handle] = device
         stream = self.recording.stream(device, handle)
-        if handle:
-            self.stream_ids[handle] = stream
+        self.stream_ids[handle or -1 - device] = stream
         return stream
 
     def know_stream(self, handle, device, name):
@@ -203,11 +205,16 @@ class Session:
 
     def thread_of(self, thread):
         """The id of the calling thread, whose state is given."""
-        if thread.id is None:
-            thread.id = self.recording.thread_key()
-            if thread.id is None:
-                return self.recording.thread()
-        return thread.id
+        if thread.id is not None:
+            return thread.id
+        if thread.turn == self.turn:
+            return thread.lent
+        thread.id = self.recording.thread_key()
+        if thread.id is not None:
+            return thread.id
+        # One of autograd's: for this backward it counts as the thread that called it.
+        thread.turn, thread.lent = self.turn, self.recording.thread()
+        return thread.lent
 
     def slot_of(self, thread):
         if thread.slot is None:

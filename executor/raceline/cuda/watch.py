@@ -89,14 +89,18 @@ class Watch(TorchDispatchMode):
                     if block is not None:
                         if device < 0:
                             device = tensor.get_device()
-                        if tensor.is_contiguous():
-                            accesses += (block, 0, tensor.nbytes, mode)
+                        size = tensor.nbytes
+                        # A transposed whole is a whole.
+                        if tensor.is_contiguous() or tensor.untyped_storage().nbytes() == size:
+                            accesses += (block, 0, size, mode)
                         else:
                             span = extent(tensor)
                             if span is not None:
                                 accesses += (block, 0, span[1] - span[0], mode)
-                        if backward and block in self._gradients:
-                            self._session.keep_gradient(block, tensor.get_device())
+                        if backward:
+                            made = self._gradients.get(block)
+                            if made is not None and made[0] != self._streams.get(self._raw_stream(device) or -1 - device):
+                                self._session.keep_gradient(block, tensor.get_device())
                     elif tensor.is_cuda:
                         if device < 0:
                             device = tensor.get_device()
@@ -147,24 +151,27 @@ class Watch(TorchDispatchMode):
             site = name = None
         if site is None:
             site = self._session.nowhere()
-        if plan.simple and host is None and not blind:
+        copy = None
+        if plan.copies and device >= 0 and host is None and self._stays(plan, args, out):
+            copy = ',"copy":"d2d"'
+        if (plan.simple or copy) and host is None and not blind:
             # The common case in one go: no result is new, or one result that is one new block.
             if not pending:
                 if device >= 0 and plan.writes:
                     raw = self._raw_stream(device)
-                    stream = self._streams.get(raw)
+                    stream = self._streams.get(raw or -1 - device)
                     if stream is None:
                         stream = self._session.stream_of(raw, device)
                     ident, slot = thread.id, thread.slot
                     if ident is None or slot is None:
                         ident, slot = self._session.thread_of(thread), self._session.slot_of(thread)
-                    self._put((OP, start, end, stream, plan.label, ident, slot, site, None, len(accesses) >> 2, *accesses))
+                    self._put((OP, start, end, stream, plan.label, ident, slot, site, copy, len(accesses) >> 2, *accesses))
                     return out
             elif len(pending) == 1 and out.__class__ is Tensor and pending[0] == out.data_ptr() and out.is_contiguous():
                 address = pending[0]
                 device = out.get_device()
                 raw = self._raw_stream(device)
-                stream = self._streams.get(raw)
+                stream = self._streams.get(raw or -1 - device)
                 if stream is None:
                     stream = self._session.stream_of(raw, device)
                 ident, slot = thread.id, thread.slot
@@ -179,10 +186,16 @@ class Watch(TorchDispatchMode):
                 if label is None:
                     label = self._names[name] = self._file.string(name)
                 self._put((ALLOC, start, block, address, size, stream, ident, site, label,
-                           OP, start, end, stream, plan.label, ident, slot, site, None, (len(accesses) >> 2) + 1, *accesses, block, 0, size, WRITE))
+                           OP, start, end, stream, plan.label, ident, slot, site, copy, (len(accesses) >> 2) + 1, *accesses, block, 0, size, WRITE))
                 return out
         self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread)
         return out
+
+    @staticmethod
+    def _stays(plan, args, out):
+        """Whether a copy is one within a device."""
+        source = args[1] if plan.base == "copy_" and len(args) > 1 else args[0]
+        return isinstance(source, Tensor) and source.is_cuda and out.is_cuda and source.get_device() == out.get_device()
 
     def _line(self, plan, start, end, stream, site, accesses, thread, extra=None):
         """The operator's own row."""
