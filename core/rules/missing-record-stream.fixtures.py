@@ -432,3 +432,74 @@ def run(x, ctx):
         ctx.out.add_(part)
     ctx.main.wait_stream(ctx.side)
     return ctx.out
+
+#- case: a prefetcher that is asked for the next batch
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+        self.side = torch.cuda.Stream()
+        self.preload()
+
+    def preload(self):
+        try:
+            host = next(self.loader)
+        except StopIteration:
+            self.batch = None
+            return
+        with torch.cuda.stream(self.side):
+            self.batch = host.cuda(non_blocking=True)
+
+    def next(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch = self.batch
+        self.preload()
+        return batch
+      # ^ missing-record-stream
+#- good
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+        self.side = torch.cuda.Stream()
+        self.preload()
+
+    def preload(self):
+        try:
+            host = next(self.loader)
+        except StopIteration:
+            self.batch = None
+            return
+        with torch.cuda.stream(self.side):
+            self.batch = host.cuda(non_blocking=True)
+
+    def next(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch = self.batch
+        if batch is not None:
+            batch.record_stream(torch.cuda.current_stream())
+        self.preload()
+        return batch
+
+#- case: a prefetcher whose stream waits for what was done with the batches before
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+        self.side = torch.cuda.Stream()
+        self.preload()
+
+    def preload(self):
+        try:
+            host = next(self.loader)
+        except StopIteration:
+            self.batch = None
+            return
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.batch = host.cuda(non_blocking=True)
+
+    def __next__(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch = self.batch
+        if batch is None:
+            raise StopIteration
+        self.preload()
+        return batch

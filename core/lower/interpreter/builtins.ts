@@ -461,7 +461,7 @@ function next(m: Machine, value: Value, args: readonly Value[], node: Node): Val
   if (fallback !== undefined || m.stack.some((frame) => frame.stopHandlers > 0)) {
     const count = (m.nextCounts.get(keyOf(value)) ?? 0) + 1;
     m.nextCounts.set(keyOf(value), count);
-    if (count > 3) return over();
+    if (count > m.turns + 1) return over();
     if (count > 1 && m.decide(`exhausted:${keyOf(value)}:${count}`, false, node)) return over();
   }
   const item = new Unknown(value instanceof Unknown ? `next(${value.name})` : 'item', 'result');
