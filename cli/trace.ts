@@ -36,15 +36,15 @@ export async function trace(args: readonly string[]): Promise<number> {
     }
   }
   const together = mergedRun(run);
+  let merged: object | undefined;
   if (together) {
     const hazards = judgeTrace(together);
     hazardous ||= hazards.length > 0;
-    if (format === 'text') printText(`together, as one run`, together, hazards);
-    else reports.push(toJson('', together, hazards, false));
+    if (format === 'json') merged = toJson('', together, hazards, false);
+    else printText('together, as one run', together, hazards);
   }
-  const merged = together && format === 'json' ? { merged: reports.pop() } : {};
   if (format === 'json' && reports.length)
-    console.log(JSON.stringify(given.rest.length > 1 ? { version: 1, traces: reports, ...merged } : reports[0]));
+    console.log(JSON.stringify(given.rest.length > 1 ? { version: 1, traces: reports, merged } : reports[0]));
   return failed ? 2 : hazardous ? 1 : 0;
 }
 

@@ -36,7 +36,7 @@ export class SnapshotReader implements FormatReader {
   readonly #streams = new Map<string, number>();
   readonly #siteOf = new Map<PickleValue, number>();
   /** Live blocks by memory, device and address. */
-  readonly #live = new Map<string, number>();
+  readonly #live = { device: new Map<number, Map<number, number>>(), pinned: new Map<number, Map<number, number>>() };
   #start = 0;
   #hasTimes = true;
   #older = 0;
@@ -161,14 +161,14 @@ export class SnapshotReader implements FormatReader {
     const time = (microseconds - this.#start) * 1000;
     const address = integer(entry.get('addr'));
     const size = Math.max(0, integer(entry.get('size')));
-    const key = `${memory} ${device} ${address}`;
+    const live = this.#liveOn(memory, device);
     const total = totals.of(device);
     draft.latest = Math.max(draft.latest, time);
     switch (action) {
       case 'alloc': {
         const site = this.#site(entry.get('frames'));
         const block = this.#newBlock(entry, device, memory, address, size, time, site);
-        this.#live.set(key, block);
+        live.set(address, block);
         const stream = blocks.stream.get(block);
         draft.pushStep(
           { kind: 'allocate', thread: 0, origin: draft.origin(row, draft.sites.userSite(site)), block, stream },
@@ -178,7 +178,7 @@ export class SnapshotReader implements FormatReader {
       }
       case 'free_requested': {
         const site = this.#site(entry.get('frames'));
-        const block = this.#live.get(key) ?? this.#olderBlock(entry, device, memory, address, size, key);
+        const block = live.get(address) ?? this.#olderBlock(entry, device, memory, address, size);
         blocks.releaseRequested.set(block, time);
         blocks.releaseSite.set(block, site);
         draft.pushStep(
@@ -188,9 +188,9 @@ export class SnapshotReader implements FormatReader {
         break;
       }
       case 'free_completed': {
-        const block = this.#live.get(key) ?? this.#olderBlock(entry, device, memory, address, size, key);
+        const block = live.get(address) ?? this.#olderBlock(entry, device, memory, address, size);
         blocks.reusable.set(block, time);
-        this.#live.delete(key);
+        live.delete(address);
         break;
       }
       case 'segment_free':
@@ -226,8 +226,8 @@ export class SnapshotReader implements FormatReader {
     total.allocated = Math.max(0, total.allocated + size * (allocatedSign[name] ?? 0));
     if (held > 0) {
       total.heldBack += size;
-      totals.held.add(key);
-    } else if (action === 'free_completed' && totals.held.delete(key))
+      total.held.add(address);
+    } else if (action === 'free_completed' && total.held.delete(address))
       total.heldBack = Math.max(0, total.heldBack - size);
     if (
       before.reserved !== total.reserved ||
@@ -252,6 +252,17 @@ export class SnapshotReader implements FormatReader {
     if (given && site >= 0 && given.site === site)
       this.#draft.allocatorEvents.push({ kind: 'retry', time, device, bytes: size, free: given.bytes, site });
     this.#givenBack.delete(device);
+  }
+
+  /** Blocks in use by their addresses. */
+  #liveOn(memory: MemoryKind, device: number): Map<number, number> {
+    const kind = memory === 'pinned' ? this.#live.pinned : this.#live.device;
+    let live = kind.get(device);
+    if (!live) {
+      live = new Map();
+      kind.set(device, live);
+    }
+    return live;
   }
 
   #newBlock(
@@ -281,17 +292,10 @@ export class SnapshotReader implements FormatReader {
   }
 
   /** A block that is released, but whose allocation is not in the file: the recording began later, or its ring was full. */
-  #olderBlock(
-    entry: Dictionary,
-    device: number,
-    memory: MemoryKind,
-    address: number,
-    size: number,
-    key: string,
-  ): number {
+  #olderBlock(entry: Dictionary, device: number, memory: MemoryKind, address: number, size: number): number {
     this.#older++;
     const block = this.#newBlock(entry, device, memory, address, size, -1, -1);
-    this.#live.set(key, block);
+    this.#liveOn(memory, device).set(address, block);
     return block;
   }
 
@@ -303,7 +307,7 @@ export class SnapshotReader implements FormatReader {
         const state = block.get('state');
         if (state !== 'active_allocated' && state !== 'active_pending_free' && state !== 'active_awaiting_free')
           continue;
-        if (this.#live.has(`${memory} ${device} ${address}`)) continue;
+        if (this.#liveOn(memory, device).has(address)) continue;
         this.#older++;
         const size = Math.max(0, integer(block.get('size')));
         const row = this.#newBlock(segment, device, memory, address, size, -1, this.#site(framesOf(block)));
@@ -437,17 +441,17 @@ interface Total {
   reserved: number;
   allocated: number;
   heldBack: number;
+  /** Addresses of the blocks that are held back now. */
+  readonly held: Set<number>;
 }
 
 class Totals {
   readonly #byDevice = new Map<number, Total>();
-  /** Blocks that are held back now. */
-  readonly held = new Set<string>();
 
   of(device: number): Total {
     const known = this.#byDevice.get(device);
     if (known) return known;
-    const total = { reserved: 0, allocated: 0, heldBack: 0 };
+    const total = { reserved: 0, allocated: 0, heldBack: 0, held: new Set<number>() };
     this.#byDevice.set(device, total);
     return total;
   }
