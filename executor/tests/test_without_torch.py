@@ -12,6 +12,7 @@ sys.path[:0] = [HERE, os.path.dirname(HERE)]
 
 from harness import EXECUTOR, Trace, run, settled
 from raceline.names import Names
+from raceline.recording import Recording
 from raceline.trace_file import TraceFile
 
 HEADER = {"raceline": 1, "producer": "test", "mode": "meta", "unix": "0", "level": "full"}
@@ -30,6 +31,19 @@ class TraceFiles(unittest.TestCase):
         file.close(5, "ok")
         self.assertEqual(first, again)
         self.assertEqual([r["k"] for r in Trace(self.path).rows], ["str", "op", "end"])
+
+    def test_a_second_name_of_a_stream_is_an_alias(self):
+        file = TraceFile(self.path, HEADER)
+        recording = Recording(file, None, None)
+        recording.name_stream(0, 0x10, "first")
+        recording.name_stream(0, 0x10, "second")
+        self.assertEqual(recording.stream(0, 0x10), 0)
+        for name in ("first", "second", "third", "third"):
+            recording.name_stream(0, 0x10, name)
+        file.close(0, "ok")
+        trace = Trace(self.path)
+        said = [(key, trace.strings[row[key]]) for row in trace.rows if row["k"] == "stream" for key in ("name", "alias") if key in row]
+        self.assertEqual(said, [("name", "first"), ("alias", "second"), ("alias", "third")])
 
     def test_limits_are_said_once(self):
         file = TraceFile(self.path, HEADER)
