@@ -185,7 +185,8 @@ export class Conflicts implements PairCheck {
       !this.#accuse ||
       this.#unknown(firstStream) ||
       this.#isAnyOf(first, firstStream) ||
-      this.#joinedByUnknown(first, firstStream)
+      this.#joinedByUnknown(first, firstStream) ||
+      (this.#actor >= this.#streams && first < (this.#program.entered ?? 0))
     ) {
       this.suspected = true;
       return false;
@@ -268,7 +269,8 @@ export class Conflicts implements PairCheck {
   }
 
   #lent(stream: StreamId): boolean {
-    return this.#program.streams[stream]!.lent === true;
+    const { lent, joinedElsewhere } = this.#program.streams[stream]!;
+    return lent === true || joinedElsewhere === true;
   }
 
   #compact(block: BlockId, map: AccessMap): void {

@@ -228,6 +228,7 @@ export class ProgramBuilder {
           ...this.#stepsFrom(at, this.#arrivals[i + 1]?.at ?? this.#steps.length),
         ]),
       ],
+      ...(this.#entryAt > 0 ? { entered: this.placed(this.#entryAt) } : {}),
       ...(this.#blind.length ? { blind: this.#blind.map((index) => this.placed(index)) } : {}),
     };
   }

@@ -103,6 +103,8 @@ export class Unknown extends Obj {
   receiver: Obj | undefined;
   /** A test that it is the outcome of. */
   comparison: Comparison | undefined;
+  /** It is something, and not None. */
+  present = false;
   /** One of several things that are known, nobody knows which. */
   picked = false;
   /** The attribute in which a constructor kept it first. */

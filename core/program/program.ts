@@ -30,6 +30,11 @@ export interface StreamProgram {
   /** Host order. With several host threads: the order in which their calls were issued. */
   readonly steps: readonly Step[];
   /**
+   * Where the call from outside begins that is judged. What earlier calls did to its object lies before: between them and it
+   * the host may have waited. Source only.
+   */
+  readonly entered?: StepIndex;
+  /**
    * Ascending: before these steps code ran that the program does not show. What it launched, and when the host took a
    * time, is not known there. Source only.
    */
@@ -55,6 +60,8 @@ export interface StreamEntry {
   readonly given?: boolean;
   /** Taken from a container by an index that is not known: which of its streams it is nobody knows. Source only. */
   readonly picked?: boolean;
+  /** Another function waits for what is left on it. Source only. */
+  readonly joinedElsewhere?: boolean;
   /** A process group runs its collectives here; the handle's `wait()` is what orders other streams after them. */
   readonly collective?: boolean;
   /** … of a group that the program was given: it may be the same as another one that it was given. Source only. */

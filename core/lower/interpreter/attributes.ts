@@ -96,7 +96,8 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     const found = value.attributes.get(name);
     if (found !== undefined) return found;
     if (value.path === 'threading.local') {
-      const kept = new Unknown(name, 'attribute');
+      const kept = new Unknown(name, 'external');
+      kept.present = true;
       value.attributes.set(name, kept);
       return kept;
     }

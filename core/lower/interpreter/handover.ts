@@ -1,5 +1,6 @@
 /** Notes which tensors a followed function hands to its followed caller, and which leave the entry for good. */
 import {
+  BuiltinMethodV,
   DictV,
   EventV,
   FunctionV,
@@ -42,6 +43,8 @@ function carriesOrder(value: Value, depth = 0): boolean {
   if (!isObj(value) || depth > 3) return false;
   if (value instanceof EventV || value instanceof WorkV || (value instanceof Unknown && value.event)) return true;
   if (value instanceof NativeV && value.parts.some((part) => part instanceof WorkV)) return true;
+  // `work.wait`, to be called by whoever uses the tensors.
+  if (value instanceof BuiltinMethodV) return value.self instanceof StreamV || carriesOrder(value.self, depth + 1);
   const inside = (items: Iterable<Value>) => {
     for (const item of items) if (carriesOrder(item, depth + 1)) return true;
     return false;
@@ -117,15 +120,14 @@ function closuresIn(value: Value): FunctionV[] {
  * Streams that an object keeps, and that another of its methods waits for, or on which an event that it keeps was recorded:
  * the work left on them is joined elsewhere.
  */
-function lendJoinedStreams(m: Machine): void {
+function noteJoinedStreams(m: Machine): void {
   const events = new Set<number>();
   const running = new Set(m.stack.map(({ fn }) => fn?.node));
   for (const root of m.roots) {
     if (!(root instanceof InstanceV)) continue;
     for (const [name, value] of root.attributes) {
       const stream = value instanceof StreamV ? value : value instanceof Unknown ? value.stream : undefined;
-      const event = value instanceof EventV ? value : value instanceof Unknown ? value.event : undefined;
-      if (event && m.recordedEvents.has(event.event)) events.add(event.event);
+      eventsIn(value, events);
       if (!stream) continue;
       const waits = new RegExp(`\\bwait_stream\\(\\s*self\\.${name}\\b|\\bself\\.${name}\\.synchronize\\(`);
       const joins = resolutionOrder(root.cls).some((cls) =>
@@ -136,12 +138,22 @@ function lendJoinedStreams(m: Machine): void {
             waits.test(method.closure.module.syntax.text.slice(method.node.start, method.node.end)),
         ),
       );
-      if (joins) m.builder.streams[stream.stream]!.lent = true;
+      if (joins) m.builder.streams[stream.stream]!.joinedElsewhere = true;
     }
   }
   if (events.size > 0)
     for (const step of m.builder.emitted)
-      if (step.kind === 'record' && events.has(step.event)) m.builder.streams[step.stream]!.lent = true;
+      if (step.kind === 'record' && events.has(step.event)) m.builder.streams[step.stream]!.joinedElsewhere = true;
+}
+
+function eventsIn(value: Value, into: Set<number>, depth = 0): void {
+  if (value instanceof EventV) into.add(value.event);
+  else if (value instanceof Unknown) {
+    if (value.event) into.add(value.event.event);
+  } else if (depth < 2 && (value instanceof ListV || value instanceof TupleV))
+    for (const item of value.items) eventsIn(item, into, depth + 1);
+  else if (depth < 2 && value instanceof DictV)
+    for (const entry of value.entries.values()) eventsIn(entry.value, into, depth + 1);
 }
 
 /** The entry's own result goes to a caller that nobody knows. */
@@ -154,7 +166,7 @@ export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): v
     return;
   }
   const held = heldByHandles(m);
-  lendJoinedStreams(m);
+  noteJoinedStreams(m);
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device' || held.has(storage)) continue;
     const selection = m.current(m.deviceIndexOf(storage.device));

@@ -137,7 +137,7 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
 export function isNone(m: Machine, value: Value, node: Node, options: TestOptions = { open: true }): boolean {
   if (value === null) return true;
   if (!(value instanceof Unknown)) return false;
-  if (value.tensor || value.stream || value.event) return false;
+  if (value.tensor || value.stream || value.event || value.present) return false;
   if (m.decisions.known(`t:${value.id}`) === true) return false;
   if (m.decisions.known(`t:${value.id}`) === false && value.hint === null) return true;
   const fallback = options.want ?? options.prefer ?? value.hint === null;
