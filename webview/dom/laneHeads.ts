@@ -126,7 +126,6 @@ export function makeLaneHeads(wishes: LaneHeadWishes): LaneHeads {
         else head.setAttribute('aria-expanded', String(open));
         head.style.top = `${box.y - (i < layout.pinnedCount ? 0 : layout.pinnedHeight)}px`;
         head.style.height = `${box.height}px`;
-        head.classList.toggle('whole', box.lane.kind === 'group' || box.lane.kind === 'part');
         const parent = i < layout.pinnedCount ? pinnedZone : inner;
         const hadFocus = document.activeElement === head;
         // Appended in order only where the order changed: moving an element takes its focus away.

@@ -272,6 +272,7 @@ export function makeHelp(): HTMLDialogElement {
       { class: 'note' },
       'Wheel: zoom at the pointer. Drag: move. Drag on the axis: range. Shift and wheel: move earlier, later. Wheel over the names: scroll the lanes.',
     ),
+    element('p', { class: 'note search-help' }, `Search: ${searchHelp}`),
     element('form', { method: 'dialog' }, element('button', { class: 'primary', type: 'submit' }, 'Close')),
   );
   return dialog;
