@@ -41,13 +41,15 @@ export function reportHost(): Host | undefined {
       compare: (index) => receive({ type: 'compare', name: names[index]!, bytes: bytesAt(index) }),
     },
     post(message) {
-      if (message.type === 'save') saveFile(message.name, message.bytes);
+      if (message.type === 'keepNotes') keepNotes(names[current]!, message.text);
+      else if (message.type === 'save') saveFile(message.name, message.bytes);
       else if (message.type === 'pickComparison')
         pickFile(async (file) => receive({ type: 'compare', name: file.name, bytes: await contentOf(file) }));
       if (message.type !== 'ready') return;
       const name = names[current]!;
       try {
         receive({ type: 'open', name, bytes: bytesAt(current) });
+        receive({ type: 'notes', text: notesOf(name) });
       } catch (error) {
         receive({ type: 'failed', name, message: `The report is damaged: ${(error as Error).message}.` });
       }
@@ -67,6 +69,23 @@ function together(names: readonly string[], files: readonly Uint8Array[]): Uint8
     at += part.length;
   }
   return whole;
+}
+
+/** A report has no place of its own for notes: the browser's, if it has one for pages of a disk. */
+function keepNotes(name: string, text: string): void {
+  try {
+    localStorage.setItem(`raceline notes ${name}`, text);
+  } catch {
+    // They stay as long as the page does.
+  }
+}
+
+function notesOf(name: string): string {
+  try {
+    return localStorage.getItem(`raceline notes ${name}`) ?? '';
+  } catch {
+    return '';
+  }
 }
 
 function bytesOf(base64: string): Uint8Array {
