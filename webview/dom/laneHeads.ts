@@ -40,6 +40,7 @@ export function makeLaneHeads(wishes: LaneHeadWishes): LaneHeads {
   const heads = new Map<string, HTMLButtonElement>();
   let boxes: readonly LaneBox[] = [];
   let current = '';
+  let placed = '';
 
   const keyOf = (event: Event): string => (event.target as HTMLElement).closest('button')?.dataset.lane ?? '';
   const boxOf = (key: string): LaneBox | undefined => boxes.find(({ lane }) => laneKey(lane) === key);
@@ -143,6 +144,10 @@ export function makeLaneHeads(wishes: LaneHeadWishes): LaneHeads {
       if (!heads.has(current) && boxes[0]) choose(laneKey(boxes[0].lane));
     },
     place(top, width, height, layout, scroll) {
+      // Called in every frame: what is the same is left alone, or the browser would look at the styles again.
+      const next = `${top} ${width} ${height} ${layout.pinnedHeight} ${scroll}`;
+      if (next === placed) return;
+      placed = next;
       root.style.top = `${top}px`;
       root.style.height = `${Math.max(0, height - top)}px`;
       root.style.setProperty('--header', `${width}px`);
