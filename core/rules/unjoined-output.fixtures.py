@@ -431,3 +431,33 @@ def exchange(x, group=None):
     out = torch.empty_like(x)
     work = dist.all_to_all_single(out, x, group=group, async_op=True)
     return out, work.wait
+
+#- case: events that an object keeps by number are waited for where the parts are fetched
+class Shards:
+    def __init__(self, reader, pool):
+        self.reader = reader
+        self.pool = pool
+        self.side = torch.cuda.Stream()
+        self.consumer = torch.cuda.current_stream()
+        self.ready = {}
+        self.parts = {}
+
+    def move(self, index):
+        with torch.cuda.stream(self.side):
+            part = self.reader(index).cuda(non_blocking=True)
+        done = torch.cuda.Event()
+        done.record(self.side)
+        self.ready[index] = done
+        return part
+
+    def start(self, index):
+        def work():
+            return self.move(index)
+
+        self.parts[index] = self.pool.submit(work)
+
+    def fetch(self, index):
+        part = self.move(index)
+        if index in self.ready:
+            self.consumer.wait_event(self.ready.pop(index))
+        return part
