@@ -234,9 +234,10 @@ class ChromeWriter {
         device,
         ...(kind === 'wait' || record >= 0
           ? {
-              wait_on_stream: on,
-              wait_on_cuda_event_record_corr_id: record >= 0 ? this.#ofMark[record]! : -1,
-              wait_on_cuda_event_id: record,
+              wait_on_stream: m.inferred[i] ? -1 : on,
+              // What is only inferred is drawn as an arrow, and not told as a fact to whoever reads the file.
+              wait_on_cuda_event_record_corr_id: record >= 0 && !m.inferred[i] ? this.#ofMark[record]! : -1,
+              wait_on_cuda_event_id: m.inferred[i] ? -1 : record,
             }
           : {}),
         ...(m.inferred[i] ? { inferred: true } : {}),
@@ -245,8 +246,9 @@ class ChromeWriter {
       if (record < 0 || on < 0 || number < 0) continue;
       const from = Math.min(reached(record), end);
       const source = Math.max(0, streams[m.stream[record]!]!.device);
-      yield `  {"ph": "s", "cat": "event_edge", "name": "waits for", "id": ${madeCorrelation + i}, "pid": ${source}, "tid": ${syncRow + on}, "ts": ${microseconds(from)}}`;
-      yield `  {"ph": "f", "bp": "e", "cat": "event_edge", "name": "waits for", "id": ${madeCorrelation + i}, "pid": ${device}, "tid": ${lane}, "ts": ${microseconds(end)}}`;
+      const arrow = m.inferred[i] ? 'waits for, inferred' : 'waits for';
+      yield `  {"ph": "s", "cat": "event_edge", "name": "${arrow}", "id": ${madeCorrelation + i}, "pid": ${source}, "tid": ${syncRow + on}, "ts": ${microseconds(from)}}`;
+      yield `  {"ph": "f", "bp": "e", "cat": "event_edge", "name": "${arrow}", "id": ${madeCorrelation + i}, "pid": ${device}, "tid": ${lane}, "ts": ${microseconds(end)}}`;
     }
   }
 

@@ -142,6 +142,39 @@ it('draws an edge for each wait whose record is known', () => {
   expect(edges.map(({ ph, tid }) => `${ph} ${tid}`)).toEqual(['s 1000020', 'f 1000024']);
 });
 
+it('draws an edge that is a guess, and does not tell it as a fact', () => {
+  const trace = openTrace(
+    bytesOf(
+      kinetoText([
+        runtime('cudaLaunchKernel', '10.000', '2.000', 1),
+        kernel('a', 20, '20.000', '10.000', 1),
+        runtime('cudaEventRecord', '14.000', '1.000', 2),
+        {
+          cat: 'cuda_event',
+          name: 'cudaEvent',
+          pid: 0,
+          tid: 20,
+          ts: '0.000',
+          dur: '0.001',
+          args: { event_id: 9, stream: 20, correlation: 2, device: 0 },
+        },
+        runtime('cudaStreamWaitEvent', '16.000', '1.000', 3),
+        sync('Stream Wait Event', 24, '16.000', '1.000', 3, { stream: -1, record: -1 }),
+        runtime('cudaLaunchKernel', '18.000', '1.000', 4),
+        kernel('c', 24, '37.000', '3.000', 4),
+      ]),
+    ),
+    'trace.json',
+  );
+  expect(summarizeWaits(trace)).toMatchObject([{ record: { stream: 20 }, inferred: true }]);
+  const text = exported(trace);
+  expect(eventsOf(text).filter((event) => event.cat === 'event_edge')).toMatchObject([
+    { name: 'waits for, inferred' },
+    { name: 'waits for, inferred' },
+  ]);
+  expect(openTrace(bytesOf(text), 'again.json').counts.waitsWithRecord).toBe(0);
+});
+
 it('puts what overlaps on one stream on a row of its own', () => {
   const kernels = eventsOf(exported(profiled())).filter((event) => event.cat === 'kernel');
   expect(kernels.map(({ name, tid, args }) => [name, tid, args?.stream])).toEqual([
