@@ -414,7 +414,8 @@ describe('a run of the program', () => {
     const hazards = [{ code: 'missing-wait', status: 'confirmed', uri, line: lineOf(racy, 'batch @'), related: [] }];
     const shown = async (message: object, seen: (text: string) => boolean) => {
       client.notify('raceline/run', { uri: 'file:///w/run.raceline', name: 'run.raceline', ...message });
-      await expect.poll(() => client.published.get(uri)?.diagnostics.every((d) => seen(d.message))).toBe(true);
+      const isShown = () => client.published.get(uri)?.diagnostics.every((d) => seen(d.message));
+      await expect.poll(isShown, { timeout: 20_000 }).toBe(true);
       return client.published.get(uri)!.diagnostics[0]!;
     };
     const confirmed = await shown({ ran, hazards }, (text) => text.includes('it went wrong in run.raceline'));
