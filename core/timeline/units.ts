@@ -70,3 +70,7 @@ export function percent(share: number): string {
   const value = share * 100;
   return `${value > 0 && value < 1 ? '<1' : Math.round(value)} %`;
 }
+
+/** A name as it can be shown in a row: those of a trace may be megabytes long. */
+export const shortened = (name: string, most = 200): string =>
+  name.length > most ? `${name.slice(0, most - 1)}…` : name;

@@ -180,6 +180,13 @@ describe('notes', () => {
 });
 
 describe('the table of the view', () => {
+  it('shortens names that are megabytes long', () => {
+    const long = { ...run, trace: { ...trace, strings: trace.strings.map((name) => name.padEnd(1_000_000, '<')) } };
+    const { rows } = rowsInView(long, layoutOf(first), { start: 1_200_000, end: 1_320_000 });
+    expect(Math.max(...rows.flatMap(({ cells }) => cells.map((cell) => cell.length)))).toBeLessThan(1_100_000);
+    expect(Math.max(...rows.map(({ cells }) => cells[0]!.length))).toBe(200);
+  });
+
   it('lists what is on screen in order of time, with its finding', () => {
     const { rows, more } = rowsInView(run, layoutOf(first), { start: 1_200_000, end: 1_320_000 });
     expect(more).toBe(false);

@@ -3,6 +3,7 @@
  * takes part in the tab order, arrow keys go from lane to lane. Tells wishes by the lane's key; keeps nothing but focus.
  */
 import { type LaneBox, type Layout, laneKey } from '../../core/timeline/layout.ts';
+import { shortened } from '../../core/timeline/units.ts';
 import { isMovable } from '../state/lanes.ts';
 import { element } from './element.ts';
 
@@ -118,7 +119,8 @@ export function makeLaneHeads(wishes: LaneHeadWishes): LaneHeads {
           head = element('button', { type: 'button', tabindex: '-1', 'data-lane': key });
           heads.set(key, head);
         }
-        const { name, note } = words(box);
+        const { name: whole, note } = words(box);
+        const name = shortened(whole);
         const isPinned = pinned.includes(key);
         head.setAttribute('aria-label', [name, note, isPinned && 'pinned'].filter(Boolean).join(', '));
         head.title = [name, note].filter(Boolean).join('\n');

@@ -1,5 +1,6 @@
 /** Tables of the panel from sections, and links to places and slices. */
 import type { Target } from '../../core/timeline/hit.ts';
+import { shortened } from '../../core/timeline/units.ts';
 import { type Place, placeText } from '../state/details.ts';
 import type { Section } from '../state/sections.ts';
 import { element } from './element.ts';
@@ -28,7 +29,7 @@ export function targetLink(target: Target, text: string, wishes: LinkWishes): HT
 
 export function sectionOf(section: Section, wishes: LinkWishes): HTMLElement {
   const rows = section.rows.map(({ cells, stream, target, place }) => {
-    const [first = '', ...rest] = cells;
+    const [first = '', ...rest] = cells.map((cell) => shortened(cell));
     const head = element('td', {});
     if (stream !== undefined) head.append(chip(wishes.colorOf(stream)));
     head.append(target ? targetLink(target, first, wishes) : first);

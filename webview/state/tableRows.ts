@@ -2,7 +2,7 @@
 import type { Target } from '../../core/timeline/hit.ts';
 import type { Layout } from '../../core/timeline/layout.ts';
 import { firstEndingAfter, type Intervals, type Row } from '../../core/timeline/row.ts';
-import { timeText } from '../../core/timeline/units.ts';
+import { shortened, timeText } from '../../core/timeline/units.ts';
 import type { View } from '../../core/timeline/view.ts';
 import type { Run } from '../messages.ts';
 import { placeText, sourceOf } from './details.ts';
@@ -44,7 +44,7 @@ export function rowsInView(run: Run, layout: Layout, view: View): { rows: ViewRo
         const place = sourceOf(run, target);
         const start = columns.start[item]!;
         const cells = [
-          nameOf(item),
+          shortened(nameOf(item)),
           timeText(start),
           timeText(columns.duration[item]!),
           lane,
@@ -56,7 +56,7 @@ export function rowsInView(run: Run, layout: Layout, view: View): { rows: ViewRo
     }
   };
   for (const { lane, rows: shown } of layout.boxes) {
-    const name = laneName(lane);
+    const name = shortened(laneName(lane));
     const text = (index: number): string => trace.strings[index] ?? '';
     if (lane.kind === 'stream')
       add(
