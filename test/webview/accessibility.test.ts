@@ -160,6 +160,20 @@ describe('what the system asks for', () => {
     expect(stage.height).toBeGreaterThan(120);
   });
 
+  it('a page that becomes narrow shows one panel, the one that was looked at', async () => {
+    const { page } = await openScene(browser, site);
+    await page.locator('.finding').first().click();
+    await page.setViewportSize({ width: 640, height: 700 });
+    await expect
+      .poll(() => page.locator('[role="tab"][aria-selected="true"]').allTextContents())
+      .toEqual(['Findings 2']);
+    expect(await page.locator('[role="tabpanel"]:visible').count()).toBe(1);
+    await page.locator('#tab-details').click();
+    await page.setViewportSize({ width: 1400, height: 700 });
+    await expect.poll(() => page.locator('[role="tabpanel"]:visible').count()).toBe(2);
+    expect(await words(page.locator('[role="tab"][aria-selected="true"]:visible'))).toBe('Details');
+  });
+
   it('the list of findings and the tabs are one stop each, and arrow keys go through them', async () => {
     const { page } = await openScene(browser, site);
     await page.locator('.finding').first().focus();

@@ -215,7 +215,9 @@ export function makePanel(wishes: PanelWishes): Panel {
         ),
       );
       tabs.rewind('details');
-      tabs.choose(sign && tabs.chosen() === 'findings' && tabs.isOneRow() ? 'findings' : 'details');
+      // Where the list stands above, the details go below it; where there is room for one, the list stays if it was there.
+      const stays = sign !== undefined && (tabs.chosen() === 'findings' || !tabs.isOneRow());
+      tabs.choose(stays ? 'findings' : 'details');
     },
     showTouched(reads, writes) {
       const parts = [reads.length && `reads ${reads.join(', ')}`, writes.length && `writes ${writes.join(', ')}`];

@@ -68,6 +68,14 @@ export function makeTabs(facts: readonly TabFacts[]): Tabs {
     }
   }
 
+  // Between a wide and a narrow page the first panel becomes one of the tabs, or stops being one.
+  let wasOneRow: boolean | undefined;
+  new ResizeObserver(() => {
+    const now = isOneRow();
+    if (now !== wasOneRow && chosen !== '') choose(chosen);
+    wasOneRow = now;
+  }).observe(row);
+
   row.addEventListener('keydown', (event) => {
     const shown = [...tabs.values()].filter((tab) => tab.offsetParent !== null);
     const at = shown.indexOf(document.activeElement as HTMLButtonElement);
