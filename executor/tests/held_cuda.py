@@ -10,7 +10,7 @@ import weakref
 
 import torch
 from torch.overrides import TorchFunctionMode
-from torch.utils._python_dispatch import TorchDispatchMode
+from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_modes
 
 from raceline.operators import Plan
 from raceline.sites import Sites
@@ -66,6 +66,11 @@ class Held:
             self.queue(handle).append(("wait", point))
 
     def pump(self):
+        # What is done now was called before: no mode looks at it again.
+        with _disable_current_modes(), torch._C.DisableTorchFunction():
+            self._pump()
+
+    def _pump(self):
         moved = True
         while moved:
             moved = False
@@ -165,27 +170,35 @@ class Later(TorchDispatchMode):
             return func(*args, **kwargs)
         if plan.kind == "read_back":
             held.finish_current()
-        if plan.quiet or plan.kind in ("empty", "read_back") or not held.queue():
-            return self._kept(plan, func(*args, **kwargs))
         written = [t for t, mode in arguments if mode != "r"]
+        if plan.quiet or plan.kind in ("empty", "read_back") or not held.queue():
+            return self._kept(plan, func(*args, **kwargs), written)
         before = [t.clone() for t in written]
         out = func(*args, **kwargs)
+        # What reads nothing has its values now, random ones too: they only come later.
+        known = None if any(mode != "w" for _, mode in arguments) else [t.clone() for t in _tensors(out)]
         for tensor, old in zip(written, before):
             tensor.copy_(old)
 
+        for tensor in _tensors(out):
+            if tensor.is_floating_point() and not any(tensor is t for t in written):
+                tensor.fill_(float("nan"))  # what fresh memory holds
+
         def again():
-            got = func(*args, **kwargs)
-            for mine, new in zip(_tensors(out), _tensors(got)):
-                if not any(mine is t for t in written):
+            got = _tensors(func(*args, **kwargs)) if known is None else known
+            for mine, new in zip(_tensors(out), got):
+                if known is not None or not any(mine is t for t in written):
                     mine.copy_(new)
 
         held.put(None, again)
-        return self._kept(plan, out)
+        return self._kept(plan, out, written)
 
-    def _kept(self, plan, out):
+    def _kept(self, plan, out, written):
+        """Results are the device's, but for copies to the host."""
         if plan.kind != "read_back" and self._held.making is not None:
             for tensor in _tensors(out):
-                self._held.keep(tensor)
+                if not any(tensor is t for t in written):
+                    self._held.keep(tensor)
         return out
 
 
