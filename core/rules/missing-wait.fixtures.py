@@ -1977,3 +1977,25 @@ def flow(ctx, x, turn):
     for lane in ctx.lanes:
         here.wait_stream(lane)
     return y + x
+
+#- case: only where there is a lane
+def total(host, lane=None):
+    x = host.cuda()
+    if lane is not None:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            x.mul_(2)
+    return x.sum().item()
+    #      ^ missing-wait: `x` is read on the default stream by `sum` before the `mul_` on `side` is done: no wait of
+    # | the default stream for `side` lies between; on the path where `lane is not None` is true
+#- fixed
+def total(host, lane=None):
+    x = host.cuda()
+    if lane is not None:
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            x.mul_(2)
+        torch.cuda.current_stream().wait_stream(side)
+    return x.sum().item()

@@ -9,6 +9,7 @@ import { type Instance, originOf } from '../report.ts';
 import { isBefore } from '../rule.ts';
 import { loopVariables } from './blocks.ts';
 import type { OffsetEdit } from './edits.ts';
+import { leaves } from './lifetime.ts';
 import {
   type Candidate,
   currentStream,
@@ -16,6 +17,7 @@ import {
   expressionsAt,
   freshName,
   isNamedAt,
+  placesOf,
   put,
   putBefore,
   type Spot,
@@ -88,7 +90,24 @@ export function orderFixes(path: LoweredPath, needs: readonly Need[], places: re
   const fork = byStream[0]?.title.includes('for the current stream');
   // An event that is carried to the next turn takes three lines in three places.
   const made = fork || byEvent[0]?.carried ? [...byStream, ...byEvent] : [...byEvent, ...byStream];
-  return [...byRecorded, ...made];
+  return [...byRecorded, ...made, ...(byStream.length === 0 ? joinBehind(path, needs) : [])];
+}
+
+/** Right behind the producer's work, where its stream has its name still: a branch that makes it ends before the consumer. */
+function joinBehind(path: LoweredPath, needs: readonly Need[]): Candidate[] {
+  const [need, more] = needs;
+  if (!need || more || isBefore(path.program, need.first)) return [];
+  return placesOf(path, need.first, 'after').flatMap((spot) => {
+    const producer = streamAt(spot, need.producer);
+    const consumer = streamAt(spot, need.consumer) ?? currentStream(spot);
+    if (!producer || producer === consumer || leaves(spot)) return [];
+    return [
+      {
+        title: `Make ${spoken(consumer)} wait for ${spoken(producer)} behind its work (wait_stream)`,
+        edits: withImports(spot, [put(spot, [`${consumer}.wait_stream(${producer})`])]),
+      },
+    ];
+  });
 }
 
 /** The consumer at a place: its name, or, next to its own work, the current stream. */
