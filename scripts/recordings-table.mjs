@@ -1,6 +1,7 @@
 #!/usr/bin/env node
 // Judges recordings of labelled programs and prints a table, with CSAN beside it.
 //   node scripts/recordings-table.mjs [--list] RECORDINGS PROGRAMS      RECORDINGS: what executor/record_programs.py left, PROGRAMS: its sources
+//   node scripts/recordings-table.mjs --against OTHERS RECORDINGS       where the hazards of other recordings of the same programs differ
 // A fault is labelled at the end of its line (`# expect: CODE`, `# may: CODE`), or by an EXPECT with `bug` and `where`. A trace holds it if
 // a hazard of its kind stands on such a line, or names one. A run gives no advice, so codes of advice are left out.
 import { execFileSync } from 'node:child_process';
@@ -8,8 +9,10 @@ import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import path from 'node:path';
 
 const list = process.argv.includes('--list');
+const at = process.argv.indexOf('--against');
+const others = at > 0 ? process.argv.splice(at, 2)[1] : undefined;
 const [recordings, programs] = process.argv.slice(2).filter((argument) => argument !== '--list');
-if (!recordings || !programs) {
+if (!recordings || !(programs || others)) {
   console.error('usage: recordings-table.mjs [--list] RECORDINGS PROGRAMS');
   process.exit(2);
 }
@@ -67,6 +70,36 @@ function hazardsOf(trace) {
     text = error.stdout;
   }
   return JSON.parse(text).hazards;
+}
+
+if (others) {
+  compare();
+  process.exit(0);
+}
+
+/** Tells each program whose hazards differ: the code and the line of each that only one of the two has. */
+function compare() {
+  let same = 0;
+  let compared = 0;
+  for (const run of JSON.parse(readFileSync(path.join(recordings, 'runs.json'), 'utf8'))) {
+    const [here, there] = [recordings, others].map((folder) => path.join(folder, run.trace));
+    if (!existsSync(here) || !existsSync(there)) continue;
+    compared++;
+    const [ours, theirs] = [here, there].map(
+      (trace) =>
+        new Set((hazardsOf(trace) ?? []).map(({ code, at }) => `${code} at ${path.basename(at.file)}:${at.line}`)),
+    );
+    const [only, missing] = [
+      [...theirs].filter((hazard) => !ours.has(hazard)),
+      [...ours].filter((hazard) => !theirs.has(hazard)),
+    ];
+    if (only.length === 0 && missing.length === 0) same++;
+    else
+      console.log(
+        `${run.name}: only there ${only.join(', ') || 'nothing'}; only here ${missing.join(', ') || 'nothing'}`,
+      );
+  }
+  console.log(`${compared} programs in both, the same hazards in ${same}`);
 }
 
 const rows = new Map();

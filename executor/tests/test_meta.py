@@ -309,6 +309,26 @@ class Steps(Meta):
         self.assertEqual(implicit, [("record", "default"), ("wait", "side"), ("record", "side"), ("wait", "default")])
         self.assertTrue(all(trace.line(r) == 11 for r in trace.of("record", "wait") if r.get("implicit")))
 
+    def test_a_functions_own_backward_may_name_the_device(self):
+        trace = self.record(
+            """
+            import torch
+            side = torch.cuda.Stream()
+            class Reload(torch.autograd.Function):
+                @staticmethod
+                def forward(ctx, x):
+                    ctx.host = x.detach().cpu().pin_memory()
+                    return x * x
+                @staticmethod
+                def backward(ctx, gradient):
+                    with torch.cuda.stream(side):
+                        x = ctx.host.to("cuda", non_blocking=True)
+                    return gradient * 2 * x
+            w = torch.ones(4, device="cuda", requires_grad=True)
+            Reload.apply(w).sum().backward()
+            """)
+        self.assertEqual([trace.stream(r) for r in trace.of("op") if r.get("copy") == "h2d"], ["side"])
+
     def test_timeline_level(self):
         trace = self.record("import torch\nx = torch.ones(4, device='cuda')\n", options=["--level", "timeline"])
         self.assertEqual(trace.header["level"], "timeline")

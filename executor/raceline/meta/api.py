@@ -16,9 +16,7 @@ def install(session):
     pool = session.device.allocator
     limit = session.recording.file.limit
 
-    def nothing(*args, **kwargs):
-        return None
-
+    # A function for each name: torch._dynamo takes one under two names for a mistake.
     def answer(value):
         return lambda *args, **kwargs: value
 
@@ -28,20 +26,20 @@ def install(session):
     )
     table = {
         **session.api,
-        "is_available": answer(True), "is_initialized": answer(True), "_is_compiled": answer(True), "init": nothing, "_lazy_init": nothing,
-        "device_count": answer(1), "current_device": answer(0), "set_device": nothing, "_exchange_device": answer(0), "_maybe_exchange_device": answer(0),
+        "is_available": answer(True), "is_initialized": answer(True), "_is_compiled": answer(True), "init": answer(None), "_lazy_init": answer(None),
+        "device_count": answer(1), "current_device": answer(0), "set_device": answer(None), "_exchange_device": answer(0), "_maybe_exchange_device": answer(0),
         "get_device_name": answer("meta device"), "get_device_capability": answer((9, 0)), "get_device_properties": answer(properties),
         "get_arch_list": answer(["sm_90"]), "can_device_access_peer": answer(False), "is_bf16_supported": answer(True), "is_tf32_supported": answer(True),
         "is_current_stream_capturing": lambda: session.capturing is not None, "graph_pool_handle": answer((0, 1)),
-        "empty_cache": nothing, "ipc_collect": nothing, "reset_peak_memory_stats": nothing, "reset_max_memory_allocated": nothing, "reset_accumulated_memory_stats": nothing,
+        "empty_cache": answer(None), "ipc_collect": answer(None), "reset_peak_memory_stats": answer(None), "reset_max_memory_allocated": answer(None), "reset_accumulated_memory_stats": answer(None),
         "memory_allocated": lambda device=None: pool.allocated, "max_memory_allocated": lambda device=None: pool.peak,
         "memory_reserved": lambda device=None: pool.reserved, "max_memory_reserved": lambda device=None: pool.reserved,
         "memory_stats": lambda device=None: {"active_bytes.all.current": pool.allocated + pool.held, "allocated_bytes.all.current": pool.allocated, "reserved_bytes.all.current": pool.reserved},
         "memory_summary": answer(""), "mem_get_info": lambda device=None: ((80 << 30) - pool.reserved, 80 << 30),
-        "manual_seed": nothing, "manual_seed_all": nothing, "seed": nothing, "seed_all": nothing, "initial_seed": answer(0),
-        "get_rng_state": lambda device=None: torch.zeros(16, dtype=torch.uint8), "set_rng_state": nothing, "get_rng_state_all": lambda: [], "set_rng_state_all": nothing,
-        "_sleep": session.spin, "set_sync_debug_mode": nothing, "get_sync_debug_mode": answer(0), "synchronize": session.api["synchronize"],
-        "cudart": lambda: types.SimpleNamespace(cudaProfilerStart=nothing, cudaProfilerStop=nothing),
+        "manual_seed": answer(None), "manual_seed_all": answer(None), "seed": answer(None), "seed_all": answer(None), "initial_seed": answer(0),
+        "get_rng_state": lambda device=None: torch.zeros(16, dtype=torch.uint8), "set_rng_state": answer(None), "get_rng_state_all": lambda: [], "set_rng_state_all": answer(None),
+        "_sleep": session.spin, "set_sync_debug_mode": answer(None), "get_sync_debug_mode": answer(0), "synchronize": session.api["synchronize"],
+        "cudart": lambda: types.SimpleNamespace(cudaProfilerStart=answer(None), cudaProfilerStop=answer(None)),
     }
     for name, value in table.items():
         setattr(cuda, name, value)
@@ -51,7 +49,7 @@ def install(session):
             if name in table:
                 setattr(owner, name, table[name])
     if hasattr(cuda, "memory"):
-        cuda.memory._record_memory_history = nothing
+        cuda.memory._record_memory_history = answer(None)
     for name in ("range_push", "mark", "range_start"):
         setattr(cuda.nvtx, name, answer(0))
     for name in ("range_pop", "range_end"):
@@ -69,6 +67,14 @@ def install(session):
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.autograd.backward = session.engine.wrap(torch.autograd.backward)
     torch.autograd.grad = session.engine.wrap(torch.autograd.grad)
+    # Inside backward the program's function mode is off; a Function's own backward needs it.
+    backward = torch.autograd.function.BackwardCFunction.apply
+
+    def apply_backward(node, *args):
+        with session.redirect():
+            return backward(node, *args)
+
+    torch.autograd.function.BackwardCFunction.apply = apply_backward
     apply = torch.autograd.Function.apply.__func__
     torch.autograd.Function.apply = classmethod(lambda cls, *args, **kwargs: session.engine.see(apply(cls, *args, **kwargs)))
 

@@ -68,6 +68,9 @@ class Session:
     def end_time(self):
         return max(self.device.now, self.device.idle_at())
 
+    def redirect(self):
+        return Redirect(self)
+
     def _modes(self):
         stack = contextlib.ExitStack()
         stack.enter_context(Redirect(self))
