@@ -1,7 +1,8 @@
 """Streams that can be held, on the CPU: what is enqueued on one that is held is done when it is let go.
 
-Every CPU tensor counts as the device's, but those of float64: they stand for pinned host memory. An operator on a held stream runs at once on what memory holds, so that it has a
-result of the right shape, and again when its stream is let go; what it wrote too early is put back until then.
+Every CPU tensor counts as the device's, but those of float64: they stand for pinned host memory. An operator on a held
+stream runs at once on what memory holds, so that it has a result of the right shape, and again when its stream is let go;
+what it wrote too early is put back until then.
 """
 import contextlib
 import sys
