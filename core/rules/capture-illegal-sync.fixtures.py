@@ -161,3 +161,27 @@ def captured(x, loop):
         node = checked(loop.add_node(block))
         y = block * 2
     return graph, node, y
+
+#- case: a capture that is too long to be followed to its end
+class Runner:
+    def __init__(self):
+        self.x = torch.zeros(8, device="cuda")
+        self.graphs = {}
+
+    def layers(self, x):
+        for _ in range(60):
+            for _ in range(60):
+                x = x * 2 + 1
+        return x
+
+    def capture(self):
+        for size in range(8):
+            graph = torch.cuda.CUDAGraph()
+            with torch.cuda.graph(graph):
+                for _ in range(60):
+                    self.x.copy_(self.layers(self.x))
+            self.graphs[size] = graph
+
+    def stop(self):
+        torch.cuda.synchronize()
+        self.graphs.clear()

@@ -34,6 +34,7 @@ import {
 import type { FunctionNode } from './autograd.ts';
 import { proveByWaits } from './evidence.ts';
 import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
+import { joinAll } from './streams.ts';
 import { type Hook, visitHook } from './hooks.ts';
 import { Ranges } from './ranges.ts';
 import { closeWork, type UnknownWork } from './unknown-work.ts';
@@ -260,6 +261,11 @@ export class Machine {
       action();
     } catch (error) {
       if (!(error instanceof OutOfBudget)) throw error;
+      // A capture ends with its block, whose rest nobody sees.
+      if (this.capturing && this.capturing !== capturing) {
+        joinAll(this, this.capturing.stream);
+        this.emit({ kind: 'captureEnd', graph: this.capturing.graph });
+      }
       // What was selected where it ended is not selected after it.
       this.stack = stack;
       this.currents = currents;
