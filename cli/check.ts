@@ -102,7 +102,7 @@ function checked(checker: SourceChecker, files: readonly SourceFile[], { format 
 function fixed(checker: SourceChecker, files: readonly SourceFile[], { format, unsafeFixes }: CheckOptions): Done {
   const done = fixAll(checker, files, { only: (finding) => unsafeFixes || finding.certainty === 'always' });
   if (!withFixes.has(format)) return done;
-  const findings = done.result.findings.map((finding) => ({ ...finding, fixes: checker.fixesFor(finding) }));
+  const findings = done.result.findings.map((finding) => ({ ...finding, fixes: checker.fixesFor(finding, true) }));
   return { ...done, result: { ...done.result, findings } };
 }
 

@@ -46,9 +46,17 @@ export interface CheckResult {
 export interface SourceChecker {
   /** Replaces the set of files. Unchanged texts are not parsed again; unchanged functions are not executed again. */
   check(files: readonly SourceFile[], options: CheckOptions): CheckResult;
-  /** Fixes of one finding of the last check, best first. Only fixes that remove the finding and add none. */
-  fixesFor(finding: Finding): readonly Fix[];
+  /**
+   * Fixes of one finding of the last check, best first. Only fixes that remove the finding and add none. `inBatch`: one of
+   * all findings of the check, which get fewer alternatives, and none any more when their common budget is spent.
+   */
+  fixesFor(finding: Finding, inBatch?: boolean): readonly Fix[];
 }
+
+/** Alternatives that each of many findings gets. */
+const mostInBatch = 2;
+/** Statements and calls that trials of the fixes of one check may execute: a large program with many findings ends in time. */
+const stepsInBatch = 1_500_000;
 
 /** core/lower's entry point: the stream programs of a set of modules. */
 export type Lower = (modules: readonly Module[], options?: LowerOptions) => readonly LoweredEntry[];
@@ -68,6 +76,9 @@ class Checker implements SourceChecker {
   /** What the last check found out about functions. */
   #checked: LoweringMemory;
   #torchVersion: string | undefined;
+  /** Statements and calls executed so far, and how many of them were for fixes of the last check. */
+  #spent = 0;
+  #spentInBatch = 0;
   /** Reports of a file and what is connected with it, by file; of the last check. */
   #alone: Map<string, readonly Report[]> | undefined;
   #parsed = new Map<string, ParsedFile>();
@@ -83,7 +94,13 @@ class Checker implements SourceChecker {
   constructor(parser: PythonParser, lower: Lower) {
     this.#parser = parser;
     this.#lower = (modules, given) =>
-      lower(modules, this.#torchVersion === undefined ? given : { ...given, torchVersion: this.#torchVersion });
+      lower(modules, {
+        ...given,
+        ...(this.#torchVersion === undefined ? {} : { torchVersion: this.#torchVersion }),
+        observe: (_name, _file, _paths, spent) => {
+          this.#spent += spent;
+        },
+      });
     this.#checked = new LoweringMemory(this.#lower);
   }
 
@@ -99,6 +116,7 @@ class Checker implements SourceChecker {
     this.#parsed = parsed;
     this.#files = files;
     this.#alone = undefined;
+    this.#spentInBatch = 0;
     const { reports, problems } = this.#analyse(
       [...parsed.values()].map(({ module }) => module),
       this.#checked,
@@ -128,7 +146,7 @@ class Checker implements SourceChecker {
     }
     this.#shown = shown;
     if (!options.fixes) return { findings, problems };
-    return { findings: findings.map((finding) => ({ ...finding, fixes: this.fixesFor(finding) })), problems };
+    return { findings: findings.map((finding) => ({ ...finding, fixes: this.fixesFor(finding, true) })), problems };
   }
 
   #withLastGood(now: Module, fresh: readonly Finding[], earlier: Module | undefined): Finding[] {
@@ -151,18 +169,22 @@ class Checker implements SourceChecker {
     });
   }
 
-  fixesFor(finding: Finding): readonly Fix[] {
+  fixesFor(finding: Finding, inBatch = false): readonly Fix[] {
     const found = this.#reports.get(keyOfFinding(finding));
-    if (!found) return [];
+    if (!found || (inBatch && this.#spentInBatch > stepsInBatch)) return [];
+    const before = this.#spent;
     try {
       return verifiedFixes(found, {
         files: this.#files,
+        ...(inBatch ? { most: mostInBatch } : {}),
         hazardsOf: (path) => this.#examine(path),
         analyse: (files) => this.#try(files, found.file),
       });
     } catch {
       // A fix that cannot be worked out is not offered.
       return [];
+    } finally {
+      if (inBatch) this.#spentInBatch += this.#spent - before;
     }
   }
 

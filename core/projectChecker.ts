@@ -37,12 +37,14 @@ class ProjectChecker implements SourceChecker {
     const { findings: all, problems } = this.#checkAll(files);
     const reported = applySettings(all, this.#settingsOf);
     const { fresh, known } = splitByBaseline(reported, (file) => this.#settingsOf(file).baseline, linesIn(files));
-    const findings = options.fixes ? fresh.map((finding) => ({ ...finding, fixes: this.fixesFor(finding) })) : fresh;
+    const findings = options.fixes
+      ? fresh.map((finding) => ({ ...finding, fixes: this.fixesFor(finding, true) }))
+      : fresh;
     return { findings, problems, known: known.length };
   }
 
-  fixesFor(finding: Finding): readonly Fix[] {
-    return this.#checkers.get(this.#settingsOf(finding.file).torchVersion)?.fixesFor(finding) ?? [];
+  fixesFor(finding: Finding, inBatch = false): readonly Fix[] {
+    return this.#checkers.get(this.#settingsOf(finding.file).torchVersion)?.fixesFor(finding, inBatch) ?? [];
   }
 
   #checkAll(files: readonly SourceFile[]): CheckResult {

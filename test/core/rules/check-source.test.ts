@@ -101,6 +101,18 @@ describe('fixes', () => {
     expect(applyEdits(bad, fixes[0]!.edits)).toContain('    torch.cuda.current_stream().wait_event(side_done)\n');
   });
 
+  it('of all findings of a check share a budget, and the rest gets them on request', () => {
+    const costly: Lower = (modules, options) => {
+      options?.observe?.('total', 'a.py', 1, 2_000_000);
+      return lower(modules, options);
+    };
+    const checker = createSourceChecker(parser, costly);
+    const { findings } = found(checker, bad, true);
+    expect(findings.map(({ fixes }) => fixes.length > 0)).toEqual([true, false]);
+    expect(checker.fixesFor(findings[1]!)).not.toEqual([]);
+    expect(found(createSourceChecker(parser), bad, true).findings.every(({ fixes }) => fixes.length > 0)).toBe(true);
+  });
+
   it('are none for a finding of another text', () => {
     const checker = createSourceChecker(parser);
     const [finding] = found(checker, bad).findings;
