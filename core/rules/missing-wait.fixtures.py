@@ -1999,3 +1999,67 @@ def total(host, lane=None):
             x.mul_(2)
         torch.cuda.current_stream().wait_stream(side)
     return x.sum().item()
+
+#- case: a method of its own begins the work of the side stream
+class Experts:
+    def __init__(self, layer):
+        self.layer = layer
+        self.side = torch.cuda.Stream()
+
+    def begin(self, x):
+        x.record_stream(self.side)
+        self.side.wait_stream(torch.cuda.current_stream())
+
+    def run(self, x):
+        with torch.cuda.stream(self.side):
+            y = x.cuda().mul(2)
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        return y
+
+#- case: a method that begins its own work says nothing of another one's
+class Experts:
+    def __init__(self, layer):
+        self.layer = layer
+        self.side = torch.cuda.Stream()
+
+    def first(self, x: torch.Tensor):
+        x = x.cuda()
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x.mul(2)
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        return y
+
+    def second(self, x: torch.Tensor):
+        x.record_stream(self.side)
+        with torch.cuda.stream(self.side):
+            y = x.mul(2)
+          #     ^ missing-wait: `x` is read on
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        return y
+#- fixed
+class Experts:
+    def __init__(self, layer):
+        self.layer = layer
+        self.side = torch.cuda.Stream()
+
+    def first(self, x: torch.Tensor):
+        x = x.cuda()
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x.mul(2)
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        return y
+
+    def second(self, x: torch.Tensor):
+        x.record_stream(self.side)
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x.mul(2)
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        return y

@@ -94,8 +94,27 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   const init = lookup(cls, '__init__');
   if (init instanceof FunctionV && m.concerned(init)) m.hooks.length = 0;
   age(self);
+  if (self instanceof InstanceV)
+    for (const [name, value] of self.attributes)
+      if (value instanceof StreamV && forkedBefore(cls, name, entry)) m.givenStreams.push(value);
   if (asksAgain(entry)) runTurns(m, target, self);
   else runCall(m, target, [self], target);
+}
+
+/**
+ * Whether a method that does nothing else with the stream lets it wait, and the entry does not call it: whoever calls the
+ * entry has called that one before.
+ */
+function forkedBefore(cls: ClassV, attribute: string, entry: FunctionEntry): boolean {
+  const waits = new RegExp(`\\bself\\.${attribute}\\.wait_(?:stream|event)\\(`);
+  const selects = new RegExp(`\\bstream\\(\\s*self\\.${attribute}\\b`);
+  const { text } = entry.module;
+  const own = text.slice(entry.node.start, entry.node.end);
+  return [...cls.attributes.values()].some((value) => {
+    if (!(value instanceof FunctionV) || value.node === entry.node) return false;
+    const body = text.slice(value.node.start, value.node.end);
+    return waits.test(body) && !selects.test(body) && !own.includes(`.${value.name}(`);
+  });
 }
 
 /** `next`: the next item of an object that goes on by itself. */
