@@ -428,3 +428,13 @@ def flow(part, weight, group):
         out = part.matmul(weight)
         work.wait()
     return out, whole.t().matmul(part)
+
+#- case: what is sent twice is read twice
+import torch.distributed as dist
+
+def tell(ids, src, group):
+    message = torch.tensor(ids, device="cuda")
+    sent = dist.isend(message, dst=1)
+    told = dist.broadcast(message, src=src, group=group, async_op=True)
+    sent.wait()
+    told.wait()

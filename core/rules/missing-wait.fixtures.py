@@ -2063,3 +2063,16 @@ class Experts:
         torch.cuda.current_stream().wait_stream(self.side)
         y.record_stream(torch.cuda.current_stream())
         return y
+
+#- case: an event recorded on a stream of which nobody knows which it is
+from library import stream_in_use
+
+def start(x: torch.Tensor, fork: torch.cuda.Event, join: torch.cuda.Event):
+    side = torch.cuda.Stream()
+    x.record_stream(side)
+    fork.record(stream_in_use())
+    with torch.cuda.stream(side):
+        fork.wait(side)
+        y = x.mul(2)
+        join.record(side)
+    return y, join

@@ -99,8 +99,10 @@ function run(
       const value = at(index, key);
       return value === undefined ? [] : tensorsOf(m, value);
     });
-  const writes = name === 'broadcast' && sends(m, at(1, 'src')) ? [] : pick(shape.writes);
   const reads = pick(shape.reads);
+  const sender = name === 'broadcast' && (sends(m, at(1, 'src')) || reads.some(({ storage }) => storage.sent));
+  const writes = sender ? [] : pick(shape.writes);
+  if (name === 'broadcast' || name === 'isend') for (const { storage } of reads) storage.sent = true;
   const manager = m.coalescing;
   const async =
     shape.alwaysAsync || manager !== undefined || flag(m, keywords.get('async_op') ?? args[shape.asyncAt ?? 99], node);

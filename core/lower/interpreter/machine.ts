@@ -99,6 +99,8 @@ export class Machine {
   /** What leaving `with stream:` by hand undoes. */
   readonly streamEntries: (() => void)[] = [];
   readonly recordedEvents = new Set<number>();
+  /** Events whose latest record is on a stream that is not known. */
+  readonly foreignRecords = new Set<number>();
   /** Which element of a known container each unknown index took. */
   readonly exitStacks = new Map<Value, (() => void)[]>();
   readonly groupStreams = new Map<string, StreamV>();

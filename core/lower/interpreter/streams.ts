@@ -144,6 +144,8 @@ export function othersMayRecord(m: Machine): void {
 }
 
 function recordOn(m: Machine, event: EventV, stream: StreamV): void {
+  if (foreignStream(m, stream)) m.foreignRecords.add(event.event);
+  else m.foreignRecords.delete(event.event);
   m.act();
   m.recordedEvents.add(event.event);
   m.emit({ kind: 'record', event: event.event, stream: stream.stream });
@@ -152,7 +154,8 @@ function recordOn(m: Machine, event: EventV, stream: StreamV): void {
 function waitFor(m: Machine, stream: StreamV, event: EventV): void {
   m.act();
   m.emit({ kind: 'wait', event: event.event, stream: stream.stream }, m.chosen(stream, event));
-  if (foreignEvent(m, event)) joinAll(m, stream);
+  // Recorded on a stream of which nobody knows which one it is, it stands for work of any.
+  if (foreignEvent(m, event) || m.foreignRecords.has(event.event)) joinAll(m, stream);
 }
 
 function pollResult(m: Machine, on: NonNullable<Unknown['poll']>): Unknown {
