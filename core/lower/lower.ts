@@ -307,11 +307,14 @@ function lowerEntry(
     const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, budget);
     const m = new Machine(workspace, plan, allowance, limits.everyRelease);
     m.oldestTorch = limits.torchVersion;
+    let cut = false;
     try {
       start(m);
     } catch (error) {
-      if (error instanceof OutOfBudget) truncated = true;
-      else if (error instanceof Raised) m.cutShort();
+      if (error instanceof OutOfBudget) {
+        truncated = true;
+        cut = true;
+      } else if (error instanceof Raised) m.cutShort();
       else {
         // A fault of the analysis ends this path; the other entries do not suffer from it.
         truncated = true;
@@ -328,7 +331,7 @@ function lowerEntry(
     changesCallers ||= m.changesCallers;
     dull &&= m.builder.dull;
     idle &&= m.builder.idle;
-    paths.push(m.finish());
+    paths.push(cut ? { ...m.finish(), cut } : m.finish());
     for (const decision of m.decisions.made) {
       if (!decision.open || plan.has(decision.key)) continue;
       const next = new Set([...plan, decision.key]);

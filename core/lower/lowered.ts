@@ -29,6 +29,8 @@ export interface LoweredEntry {
 }
 
 export interface LoweredPath {
+  /** It ended before its code did: what would have come is not known. */
+  readonly cut?: true;
   readonly program: StreamProgram;
   readonly activations: readonly Activation[];
   /** Branch decisions that were taken against the default, as places of the tests: what "on some paths" means. */

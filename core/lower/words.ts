@@ -26,11 +26,11 @@ const strong =
 
 /** What a function of such a file says where it has to do with any of it. */
 const spoken =
-  /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|\bcopy_\([^()\n]*,\s*True\s*\)/;
+  /(?<![A-Za-z])streams?\b|_streams?\b|\bStreams?\b|[a-z]Stream\(|\bEvent\(|_event\b|\.record\(\)|non_blocking|async_op|CUDAGraph|cuda\.graph|pin_memory|isend|irecv|graphed_callables|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
 /** What a function does with any of it by itself: one that only hands streams on is judged where it is called. */
 const acting =
-  /\b(?:External)?Stream\(|[a-z]Stream\(|\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:current|default|set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
+  /\b(?:External)?Stream\(|[a-z]Stream\(|\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:current|default|set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.record\(\)|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
 /** What orders streams by itself, or selects one. */
 const ordering = /\bwait_(?:stream|event)\(|\brecord_stream\(|\.stream\(/;

@@ -192,3 +192,29 @@ def flow(host, upload: bool):
     torch.cuda.current_stream().wait_event(ready)
     x.record_stream(copier)
     print(x.sum().item())
+
+#- case: a loop whose second turn makes the record, and is too far away
+class Turns:
+    def __init__(self):
+        self.marks = [torch.cuda.Event(), torch.cuda.Event()]
+
+    def step(self, x):
+        now, before = self.marks
+        now.record()
+        self.marks = [before, now]
+        before.synchronize()
+        for _ in range(60):
+            for _ in range(60):
+                for _ in range(60):
+                    x = x * 2 + 1
+        return x
+
+def drive(host):
+    turns = Turns()
+    side = torch.cuda.Stream()
+    x = host.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        for _ in range(4):
+            x = turns.step(x)
+    side.synchronize()

@@ -110,7 +110,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
   entry.paths.forEach((path, i) => {
     const own = hazards[i] ?? [];
     for (const hazard of own) {
-      if (stoodInFor(hazard, own, path.program) || startsLate(hazard, own, path.program)) continue;
+      if (stoodInFor(hazard, own, path.program) || startsLate(hazard, own, path)) continue;
       if (isHandedOn(path, hazard)) continue;
       const instance = locate(path, hazard);
       if (!instance) continue;
@@ -343,9 +343,9 @@ function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgr
  * A wait that finds no record on its first turn, where a later one makes the record, is how pipelines start; it is a
  * fault only where an order is missing that it should have made.
  */
-function startsLate(hazard: Hazard, all: readonly Hazard[], program: StreamProgram): boolean {
+function startsLate(hazard: Hazard, all: readonly Hazard[], { program, cut }: LoweredPath): boolean {
   if (hazard.kind !== 'unrecorded') return false;
-  const recorded = program.steps.some((step) => step.kind === 'record' && step.event === hazard.event);
+  const recorded = cut || program.steps.some((step) => step.kind === 'record' && step.event === hazard.event);
   return recorded && !all.some((other) => stoodInFor(other, [hazard], program));
 }
 
