@@ -79,6 +79,8 @@ export interface EventEntry {
   /** All that is ever done with the event is in this program: nobody else can wait for it, or ask it. Source only. */
   readonly followed?: boolean;
   readonly unknown?: boolean;
+  /** The place that makes it: events of one place are the slots of one ring. Source only. */
+  readonly made?: string;
 }
 
 export type MemoryKind = 'device' | 'pinned' | 'pageable';

@@ -4,7 +4,15 @@
  */
 import type { Hazard, LifetimeHazard, OrderHazard, RedundantRecordStream } from '../hazards/hazard.ts';
 import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
-import type { Certainty, SourceFrame, SourceOrigin, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
+import type {
+  Certainty,
+  EventId,
+  SourceFrame,
+  SourceOrigin,
+  StepIndex,
+  StreamId,
+  StreamProgram,
+} from '../program/program.ts';
 import { backwardMissingSync } from './backward-missing-sync.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
@@ -345,7 +353,11 @@ function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgr
  */
 function startsLate(hazard: Hazard, all: readonly Hazard[], { program, cut }: LoweredPath): boolean {
   if (hazard.kind !== 'unrecorded') return false;
-  const recorded = cut || program.steps.some((step) => step.kind === 'record' && step.event === hazard.event);
+  const { made } = program.events[hazard.event]!;
+  // Another slot of the same ring was recorded: this one's turn comes later.
+  const isOfRing = (event: EventId) =>
+    event === hazard.event || (made !== undefined && program.events[event]!.made === made);
+  const recorded = cut || program.steps.some((step) => step.kind === 'record' && isOfRing(step.event));
   return recorded && !all.some((other) => stoodInFor(other, [hazard], program));
 }
 

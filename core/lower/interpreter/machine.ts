@@ -370,7 +370,10 @@ export class Machine {
   newEvent(name: string, timing = false, unknown = false): EventV {
     // One of module code that runs by demand: another function may have recorded it since.
     if (this.before > 0 && recordsEvents(this.frame.module.syntax.text)) unknown = true;
-    return new EventV(this.builder.event(name, unknown), timing);
+    const event = this.builder.event(name, unknown);
+    const { module, node } = this.frame;
+    this.builder.events[event]!.made = `${module.syntax.file}:${node.start}`;
+    return new EventV(event, timing);
   }
 
   readonly #followed = new Set<EventV>();
