@@ -128,6 +128,11 @@ function sends(m: Machine, source_: Value | undefined): boolean {
   if (self instanceof InstanceV && source instanceof Unknown)
     for (const [name, value] of self.attributes)
       if (value === source && taken(self.attributes.get(`is_${name}`))) return true;
+  if (source instanceof Unknown) {
+    // `assert rank == edge.src`
+    const equal = new RegExp(`^eq:(?:.*:)?${keyOf(source)}(?::|$)`);
+    for (const [key, test] of m.derived) if (equal.test(key) && taken(test)) return true;
+  }
   if (typeof source !== 'number') return false;
   for (const test of m.derived.values())
     if (test.comparison?.operator === '==' && test.comparison.than === source && /rank$/.test(test.comparison.of.name))
