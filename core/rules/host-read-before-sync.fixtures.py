@@ -207,3 +207,13 @@ def gather(x, y):
     with torch.cuda.stream(stream):
         y.cuda().copy_(x)
     return y
+
+#- case: a device that is the CPU only where nobody says more
+class Loss:
+    def __init__(self, device: str = "cpu"):
+        self.device = device
+
+    def __call__(self, frames, mask):
+        mask = mask.to(device=self.device, non_blocking=True)
+        frames = frames.cuda()
+        return frames.sum() + mask.all()

@@ -13,6 +13,9 @@ interface Target {
   readonly index: number | undefined;
 }
 
+/** Devices that are named for what is kept away from the GPU. */
+const keepsOnHost = /off|cpu|host|stor|stash|pin|cache|back/i;
+
 /** The device that an argument names; undefined where it is no device (a dtype, say). */
 export function deviceTarget(m: Machine, value_: Value | undefined): Target | undefined {
   const value = value_ === undefined ? undefined : resolved(m, value_);
@@ -37,6 +40,9 @@ export function deviceTarget(m: Machine, value_: Value | undefined): Target | un
     if (value.tensor) return undefined;
     if (typeof value.hint === 'string') {
       const hinted = deviceTarget(m, value.hint);
+      // `device="cpu"` is what is taken where nobody says more; a program that is judged here says CUDA.
+      if (hinted?.kind === 'cpu' && /(?:^|[._])device$/i.test(value.name) && !keepsOnHost.test(value.name))
+        return { kind: 'cuda', device: value.device, index: undefined };
       if (hinted)
         return { ...hinted, device: hinted.kind === 'cuda' ? united(value.device, hinted.device) : value.device };
     }
