@@ -63,11 +63,23 @@ export function mergeTraces(files: readonly NamedTrace[]): Trace {
     (limit === poolsNotRecorded && beside(file, 'snapshot')) || (limit === allocatorAlone && beside(file, 'kineto'));
   const names = nameStreams(files, processes, shifts);
   for (const limit of names.limits) draft.limits.push(limit);
-  for (const entry of names.streams) {
-    const at = draft.streams.push({ ...entry, programStream: draft.programStreams.length }) - 1;
+  for (const [at, entry] of names.streams.entries()) {
     const { name, device, isDefault, handle } = entry;
-    draft.programStreams.push({ name, device, isDefault, ...(handle ? { handle } : {}) });
-    draft.streams[at]!.programStream = at;
+    const told = files.flatMap(({ trace }, i) =>
+      trace.streams.flatMap((stream, id) =>
+        names.places[i]![id] === at ? (trace.program.streams[stream.programStream] ?? []) : [],
+      ),
+    );
+    draft.streams.push({ ...entry, programStream: at });
+    draft.programStreams.push({
+      name,
+      device,
+      isDefault,
+      ...(handle ? { handle } : {}),
+      // What one of the files says keeps the stream from being accused together with the others too.
+      ...(told.some((known) => known.unknown) ? { unknown: true } : {}),
+      ...(told.some((known) => known.collective) ? { collective: true } : {}),
+    });
   }
   const parts = files.map(({ name, trace }, i) => {
     const part = new Part(draft, trace, shifts[i]!, names.places[i]!);

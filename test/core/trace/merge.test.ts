@@ -129,6 +129,29 @@ it('hazards of one file are those of the merged run', () => {
   expect(merged.streams.map(({ name, number }) => `${name} ${number}`)).toEqual(['main 7', 'side 20']);
 });
 
+it('a stream that nobody knows stays unknown: it is accused in no file', () => {
+  const w = new RacelineWriter({ producer: 'by hand', mode: 'cuda', level: 'full', unix: String(base) });
+  w.stream({ id: 0, device: 0, num: 7, name: 'main', default: true });
+  w.stream({ id: 1, device: 0, num: 20, name: 'foreign', unknown: true });
+  w.stream({ id: 2, device: 0, num: 24, name: 'nccl', collective: true });
+  w.alloc({ n: 0, t: 0, b: 0, addr: '0x1000', size: 512, st: 1 });
+  w.op({ n: 1, t: 12_000, st: 1, name: 'fill', acc: [[0, 0, 512, 'w']] });
+  w.op({ n: 2, t: 14_000, st: 0, name: 'mul', acc: [[0, 0, 512, 'r']] });
+  w.end(200_000, 'ok');
+  const own = openTrace(bytesOf(w.take()), 'run.raceline');
+  const merged = mergeTraces([
+    { name: 'run.raceline', trace: own },
+    { name: 'trace.json', trace: profile(undefined) },
+  ]);
+  expect(judgeTrace(own)).toEqual([]);
+  expect(judgeTrace(merged)).toEqual([]);
+  expect(merged.program.streams.map(({ unknown, collective }) => [unknown, collective])).toEqual([
+    [undefined, undefined],
+    [true, undefined],
+    [undefined, true],
+  ]);
+});
+
 it('one file merged with nothing is itself', () => {
   const trace = profile(undefined);
   expect(dump(mergeTraces([{ name: 'trace.json', trace }]))).toBe(dump(trace));
