@@ -5,9 +5,14 @@ here have kept their places since CUDA 11.
 """
 import struct
 
+from raceline.device_lines import KIND_COPY, KIND_KERNEL, KIND_SET
+
+# CUPTI's numbers of the records that are asked for.
 MEMCPY, MEMSET, DRIVER, RUNTIME, KERNEL = 1, 2, 4, 5, 10
 # start, end | device, context, stream | correlation | name
 KERNEL_FIELDS = struct.Struct("<16xQQ8xIII40xI8xQ")
+# The word of eight bytes that is the address of a kernel's name.
+NAME_WORD = 13
 NODE = struct.Struct("<Q")
 KERNEL_NODE, TRANSFER_NODE = 144, 64
 # bytes, start, end, device, context, stream, correlation: copies and sets alike
@@ -15,7 +20,6 @@ TRANSFER_FIELDS = struct.Struct("<8xQQQIIII")
 # start | thread | correlation
 CALL_FIELDS = struct.Struct("<8xQ12xII")
 COPY_NAMES = {1: "Memcpy HtoD", 2: "Memcpy DtoH", 8: "Memcpy DtoD", 10: "Memcpy PtoP"}
-KIND_KERNEL, KIND_COPY, KIND_SET = 0, 1, 2
 
 
 def read(content, offset, words, names, device, string):

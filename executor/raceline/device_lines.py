@@ -26,6 +26,8 @@ FIRST_UNNAMED = 1 << 20
 ELSEWHERE = -1
 # CUPTI's number of a node has its graph's in the upper half.
 LOW_HALF = 0xFFFFFFFF
+# What an activity is, by the number it has in a row.
+KIND_KERNEL, KIND_COPY, KIND_SET = range(3)
 KINDS = ("kernel", "copy", "set")
 
 
@@ -35,7 +37,6 @@ class DeviceLines:
         self._spans = Spans()
         self._calls = {}
         self._waiting = []
-        self._ready = []
         self._streams = {}
         self._unnamed = 0
         self.count = 0
@@ -67,9 +68,7 @@ class DeviceLines:
 
     def ready(self):
         """Lines of the activities whose step is known by now."""
-        out, self._ready = self._ready, []
-        if not self._waiting:
-            return out
+        out = []
         still = []
         calls, spans = self._calls, self._spans
         for fields in self._waiting:

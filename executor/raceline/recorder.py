@@ -29,8 +29,7 @@ class Settings:
         self.parts += 1
         if self.parts == 1:
             return self.output
-        stem, dot, ending = self.output.partition(".raceline")
-        return f"{stem}-{self.parts}{dot}{ending}"
+        return _marked(self.output, f"-{self.parts}")
 
 
 class Recorder:
@@ -93,8 +92,14 @@ def rank_of():
 def with_rank(path):
     """Ranks write a file each: NAME.rank0.raceline."""
     rank = rank_of()
-    stem, dot, ending = path.rpartition(".raceline") if ".raceline" in path else (path, "", "")
-    return path if rank is None else f"{stem}.rank{rank}{dot}{ending}"
+    return path if rank is None else _marked(path, f".rank{rank}")
+
+
+def _marked(path, mark):
+    """A trace's path with a mark before its ending. Its folder may be called .raceline too."""
+    folder, name = os.path.split(path)
+    stem, dot, ending = name.partition(".raceline")
+    return os.path.join(folder, f"{stem}{mark}{dot}{ending}")
 
 
 class record:

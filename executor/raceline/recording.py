@@ -23,7 +23,6 @@ class Recording:
         self._blocks = itertools.count()
         self._graphs = itertools.count()
         self._thread_ids = itertools.count()
-        self.main_thread = threading.get_ident()
         # Asked for the profiler's number of each new stream: (device, handle, id) → number or None.
         self.number_of = None
         # The site to fall back on when no frame of the program is on the stack: autograd's own threads during a backward.
@@ -96,10 +95,6 @@ class Recording:
             self.file.append(f'{{"k":"thread","id":{got},"tid":{tid},"pid":{os.getpid()},"name":{self.file.string(name)}}}')
             self._threads[ident] = got
             return got
-
-    def forget_thread(self, ident):
-        """Idents are handed out again after a thread ends."""
-        self._threads.pop(ident, None)
 
     def lend_thread(self):
         """Until it is given back, threads that Python does not know (autograd's) count as the calling one. Returns the one before."""

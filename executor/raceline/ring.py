@@ -54,8 +54,7 @@ class Ring:
             self._captured.append(line)
             if kind == "captureEnd":
                 self._capturing -= 1
-            if kind != "alloc":
-                return
+            return
         if kind in ("alloc", "block"):
             row = json.loads(line)
             self._blocks[row["b"]] = '{"k":"block",' + json.dumps({key: row[key] for key in BLOCK_KEYS if key in row}, separators=(",", ":"))[1:]
@@ -79,8 +78,6 @@ class Ring:
             step = OP.search(line) if kind == "gpu" else None
             if step is None or step.group(1) in steps:
                 inside.append(line)
-        captured = set(self._captured)
-        blocks = [line for block, line in self._blocks.items() if not any(f'"b":{block},' in line and '"k":"alloc"' in line for line in captured)]
         said = '{"k":"limit","v":%s}' % json.dumps(f"Only the last {self._seconds:g} seconds were kept: what ran before them is not in the trace.")
         first = [self._header] if self._header else []
-        return first + self._tables + ([said] if self.dropped else []) + blocks + sorted(before, key=lambda line: int(NUMBER.search(line).group(1))) + inside
+        return first + self._tables + ([said] if self.dropped else []) + list(self._blocks.values()) + sorted(before, key=lambda line: int(NUMBER.search(line).group(1))) + inside

@@ -111,27 +111,22 @@ class Sites:
 
     def caller(self, frame):
         """(code, f_lasti) of the innermost frame of the program, or None."""
-        while frame is not None:
-            code = frame.f_code
-            known = self._user.get(id(code))
-            if known is None:
-                known = self._learn(code)
-            if known:
-                return code, frame.f_lasti
-            if known is END:
-                return None
-            frame = frame.f_back
-        return None
+        frame = self._innermost(frame)
+        return None if frame is None else (frame.f_code, frame.f_lasti)
 
     def place(self, frame):
         """(file, line) of the innermost frame of the program, or None."""
+        frame = self._innermost(frame)
+        return None if frame is None else (frame.f_code.co_filename, frame.f_lineno or 0)
+
+    def _innermost(self, frame):
         while frame is not None:
             code = frame.f_code
             known = self._user.get(id(code))
             if known is None:
                 known = self._learn(code)
             if known:
-                return code.co_filename, frame.f_lineno or 0
+                return frame
             if known is END:
                 return None
             frame = frame.f_back
@@ -180,11 +175,6 @@ class Sites:
             frame = frame.f_back
             left -= 1
         return self._intern(chain)
-
-    def of_frames(self, frames):
-        """The site of recorded frames, innermost first, as (file, line, function); None: none is the program's."""
-        chain = [row for row in frames if self._is_user(row[0])][:MAX_USER_FRAMES]
-        return self._intern(chain) if chain else None
 
     def _intern(self, chain):
         up = None

@@ -134,8 +134,9 @@ class LastSeconds(unittest.TestCase):
             '{"k":"wait","n":6,"t":5000000000,"e":7,"st":1}'])
 
     def test_graphs_stay_whole(self):
-        graph = ['{"k":"capture","n":0,"t":1,"g":0,"st":1}', '{"k":"op","n":1,"t":1,"st":1}', '{"k":"captureEnd","n":2,"t":1,"g":0}']
-        self.assertEqual(self.lines(*graph, '{"k":"op","n":3,"t":2}', '{"k":"replay","n":4,"t":5000000000,"g":0,"st":1}'), [*graph, '{"k":"replay","n":4,"t":5000000000,"g":0,"st":1}'])
+        graph = ['{"k":"capture","n":0,"t":1,"g":0,"st":1}', '{"k":"alloc","n":1,"t":1,"b":0,"addr":"0x10","size":8,"st":1}', '{"k":"op","n":2,"t":1,"st":1}', '{"k":"captureEnd","n":3,"t":1,"g":0}']
+        replay = '{"k":"replay","n":5,"t":5000000000,"g":0,"st":1}'
+        self.assertEqual(self.lines(*graph, '{"k":"op","n":4,"t":2}', replay), [*graph, replay])
 
     def test_device_work_of_a_step_that_is_gone(self):
         kept = self.lines('{"k":"op","n":0,"t":0}', '{"k":"op","n":1,"t":5000000000}', '{"k":"gpu","op":0,"st":0,"t":5000000000,"d":1}', '{"k":"gpu","op":1,"st":0,"t":5000000000,"d":1}')
@@ -175,8 +176,9 @@ class Parts(unittest.TestCase):
     def test_each_part_has_a_file(self):
         from raceline.recorder import Settings
 
-        settings = Settings("runs/a.raceline.gz")
-        self.assertEqual([settings.next_output(), settings.next_output()], ["runs/a.raceline.gz", "runs/a-2.raceline.gz"])
+        for folder in ("runs", ".raceline"):
+            settings = Settings(os.path.join(folder, "a.raceline.gz"))
+            self.assertEqual([settings.next_output(), settings.next_output()], [os.path.join(folder, name) for name in ("a.raceline.gz", "a-2.raceline.gz")])
 
     def test_each_rank_has_a_file(self):
         from raceline import recorder

@@ -7,11 +7,9 @@ kernels are looked up, since they are addresses in this process. Two fields of a
 import ctypes
 import time
 
+from raceline.device_buffers import DRIVER, KERNEL, MEMCPY, MEMSET, NAME_WORD, RUNTIME
 from raceline.rows import BUFFER, NAME, NUMBER
 
-MEMCPY, MEMSET, DRIVER, RUNTIME, KERNEL = 1, 2, 4, 5, 10
-# The word of eight bytes of a kernel's record that is its name's address; the same since CUDA 11.
-NAME_WORD = 13
 # The callback domains of the two interfaces, and a bound on how many calls either has.
 DRIVER_DOMAIN, RUNTIME_DOMAIN = 1, 2
 MOST_CALLS = 1000

@@ -10,11 +10,12 @@ import warnings
 import torch
 
 from raceline.cuda.cupti import Cupti
+from raceline.device_lines import KIND_COPY, KIND_KERNEL, KIND_SET
 from raceline.patches import Patches
 from raceline.rows import CALL, DEVICE
 
-# The numbers that device_lines gives the kinds of activities.
-KINDS = {"kernel": 0, "gpu_memcpy": 1, "gpu_memset": 2}
+# What a profiler's trace calls the activities.
+KINDS = {"kernel": KIND_KERNEL, "gpu_memcpy": KIND_COPY, "gpu_memset": KIND_SET}
 
 
 def start(joined):

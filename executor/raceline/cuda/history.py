@@ -1,5 +1,5 @@
 """The allocator's own history: when a block that record_stream held back became free again; at the timeline level also
-every allocation, since no operator is watched there.
+every allocation, since no operator is watched there. It is kept without stacks: these allocations have no place in the source.
 """
 import collections
 
@@ -8,14 +8,15 @@ import torch
 MOST_ENTRIES = 1_000_000
 
 
-def start(sites):
+def start():
     torch.cuda.memory._record_memory_history("all", context=None, max_entries=MOST_ENTRIES)
 
 
 class History:
-    def __init__(self, session, sites):
+    def __init__(self, session, allocations):
+        """`allocations`: write them too, and not only when blocks came back."""
         self._session = session
-        self._sites = sites
+        self._allocations = allocations
 
     def finish(self):
         devices = torch.cuda.memory._snapshot()["device_traces"]
@@ -23,7 +24,7 @@ class History:
         for device, entries in enumerate(devices):
             if len(entries) >= MOST_ENTRIES:
                 self._session.recording.file.limit("The allocator's history is longer than what is kept: when held-back blocks came back is not known.")
-            elif self._sites:
+            elif self._allocations:
                 self._write_all(device, entries)
             else:
                 self._write_reusable(entries)
@@ -57,14 +58,10 @@ class History:
             if action == "alloc":
                 block = blocks[address] = recording.new_block()
                 stream = recording.stream(device, entry.get("stream", 0))
-                recording.alloc(block, address, entry["size"], stream, self._site(entry), time=time)
+                recording.alloc(block, address, entry["size"], stream, None, time=time)
             elif action == "free_requested" and address in blocks:
-                recording.step("free", f',"b":{blocks[address]}', self._site(entry), time)
+                recording.step("free", f',"b":{blocks[address]}', None, time)
             elif action == "free_completed" and address in blocks:
                 recording.file.append(f'{{"k":"reusable","b":{blocks.pop(address)},"t":{time}}}')
         if blocks or entries:
             recording.file.limit("At this level allocations stand behind the other steps: only their times place them.")
-
-    def _site(self, entry):
-        frames = [(f["filename"], f["line"], f["name"]) for f in entry.get("frames", ())]
-        return self._session.recording.sites.of_frames(frames)

@@ -32,7 +32,7 @@ class Sources:
 
     def __init__(self, level):
         torch.cuda.init()
-        history.start(sites=level != "full")
+        history.start()
         self.profile = device_times.start(joined=level == "full")
 
 
