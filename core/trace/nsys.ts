@@ -15,6 +15,7 @@ import { numberOf, processOf, textOf, threadOf } from './nsys-values.ts';
 import type { FormatReader } from './reader.ts';
 import { SqliteFile, type SqlTable, type SqlValue } from './sqlite.ts';
 import type { Trace } from './trace.ts';
+import { WholeFile } from './whole-file.ts';
 
 /** A file past this does not fit into one buffer of a browser, nor, with its rows, into the memory of most machines. */
 const largestFile = 2 ** 31 - 1;
@@ -94,28 +95,17 @@ const memory: Needs = {
 };
 
 export class NsysReader implements FormatReader {
-  #parts: Uint8Array[] = [];
-  #length = 0;
+  readonly #file = new WholeFile(
+    largestFile,
+    'The SQLite file has more than 2 GB. Export a part of the run (nsys export --type sqlite --times START,END), or record a shorter one.',
+  );
 
   push(bytes: Uint8Array): void {
-    this.#length += bytes.length;
-    if (this.#length > largestFile)
-      throw new TraceError(
-        'The SQLite file has more than 2 GB. Export a part of the run (nsys export --type sqlite --times START,END), or record a shorter one.',
-        this.#length,
-      );
-    this.#parts.push(bytes.slice());
+    this.#file.push(bytes);
   }
 
   finish(cut?: string): Trace {
-    const bytes = new Uint8Array(this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    this.#parts = [];
-    return new NsysImport(bytes, cut).trace();
+    return new NsysImport(this.#file.take(), cut).trace();
   }
 }
 
@@ -262,43 +252,39 @@ class NsysImport {
 
   #readSyncs(): void {
     const rows = this.#rows;
-    const bySync = new Map<string, RecordCall>();
-    const byHandle = new Map<string, RecordCall[]>();
-    const contextOf = ({ globalPid, contextId }: Row) => `${globalPid} ${contextId}`;
+    /** Correlations of records by the sync id of their event. */
+    const bySync = new Map<string, number>();
+    const events = new Map<string, number>();
+    const eventOf = ({ globalPid, contextId, eventId }: Row) => {
+      const key = `${globalPid} ${contextId} ${eventId}`;
+      const event = events.get(key) ?? events.size;
+      events.set(key, event);
+      return event;
+    };
+    const syncOf = ({ globalPid, contextId, eventSyncId }: Row) =>
+      numberOf(eventSyncId) > 0 ? `${globalPid} ${contextId} ${eventSyncId}` : '';
     this.#read(records, (row) => {
-      const call: RecordCall = {
-        correlation: this.#correlation(row.correlationId, row.globalPid),
-        stream: numberOf(row.streamId),
-        device: Math.max(0, numberOf(row.deviceId)),
-      };
+      const correlation = this.#correlation(row.correlationId, row.globalPid);
       rows.events.time.push(-1);
-      rows.events.device.push(call.device);
-      rows.events.stream.push(call.stream);
-      rows.events.correlation.push(call.correlation);
-      rows.events.event.push(-1);
-      if (numberOf(row.eventSyncId) > 0) bySync.set(`${contextOf(row)} ${row.eventSyncId}`, call);
-      const key = `${contextOf(row)} ${row.eventId}`;
-      const list = byHandle.get(key);
-      if (list) list.push(call);
-      else byHandle.set(key, [call]);
+      rows.events.device.push(Math.max(0, numberOf(row.deviceId)));
+      rows.events.stream.push(numberOf(row.streamId));
+      rows.events.correlation.push(correlation);
+      rows.events.event.push(eventOf(row));
+      if (syncOf(row)) bySync.set(syncOf(row), correlation);
     });
-    for (const list of byHandle.values()) list.sort((a, b) => a.correlation - b.correlation);
     this.#read(syncs, (row) => {
       const from = this.#see(row.start);
       if (from < 0) return;
-      const own = this.#correlation(row.correlationId, row.globalPid);
-      const certain = numberOf(row.eventSyncId) > 0 ? bySync.get(`${contextOf(row)} ${row.eventSyncId}`) : undefined;
-      const record = certain ?? newestBefore(byHandle.get(`${contextOf(row)} ${row.eventId}`), own);
       rows.syncs.time.push(from);
       rows.syncs.duration.push(Math.max(0, numberOf(row.end) - from));
       rows.syncs.kind.push(rows.draft.strings.add(syncNames[numberOf(row.syncType)] ?? syncNames[0]!));
       rows.syncs.stream.push(numberOf(row.streamId) === none ? -1 : numberOf(row.streamId));
-      rows.syncs.correlation.push(own);
+      rows.syncs.correlation.push(this.#correlation(row.correlationId, row.globalPid));
       rows.syncs.device.push(Math.max(0, numberOf(row.deviceId)));
-      rows.syncs.waitsOn.push(record?.stream ?? -1);
-      rows.syncs.record.push(record?.correlation ?? -1);
-      rows.syncs.event.push(-1);
-      rows.syncs.inferred.push(record && !certain ? 1 : 0);
+      rows.syncs.waitsOn.push(-1);
+      rows.syncs.record.push(bySync.get(syncOf(row)) ?? -1);
+      rows.syncs.event.push(eventOf(row));
+      rows.syncs.inferred.push(0);
       rows.syncs.row.push(-1);
     });
   }
@@ -450,22 +436,6 @@ class NsysImport {
       0,
     );
   }
-}
-
-interface RecordCall {
-  readonly correlation: number;
-  readonly stream: number;
-  readonly device: number;
-}
-
-/** The last record of the handle that was called before the wait. */
-function newestBefore(list: readonly RecordCall[] | undefined, correlation: number): RecordCall | undefined {
-  let found: RecordCall | undefined;
-  for (const call of list ?? []) {
-    if (call.correlation >= correlation) break;
-    found = call;
-  }
-  return found;
 }
 
 /** In the profiler's words: “Memcpy HtoD (Pinned -> Device)”. */

@@ -11,11 +11,11 @@
  * Times are not in these files. What the tools cannot see is said.
  */
 import { strFromU8, strToU8 } from 'fflate';
-import { TraceError } from './error.ts';
 import { RacelineReader } from './raceline.ts';
 import { type AccessMode, RacelineWriter } from './raceline-write.ts';
 import type { FormatReader } from './reader.ts';
 import type { Trace, TraceProblem } from './trace.ts';
+import { WholeFile } from './whole-file.ts';
 
 /** Whether a text is, or begins with, what one of these tools printed. */
 export function isSanitizerText(head: string): boolean {
@@ -26,24 +26,17 @@ const csanStart = /^CSAN detected a possible data race/m;
 const longestText = 64 << 20;
 
 export class SanitizerReader implements FormatReader {
-  readonly #parts: Uint8Array[] = [];
-  #length = 0;
+  readonly #file = new WholeFile(
+    longestText,
+    'This report is larger than 64 MB. Cut it to the errors that are of interest.',
+  );
 
   push(bytes: Uint8Array): void {
-    this.#parts.push(bytes.slice());
-    this.#length += bytes.length;
-    if (this.#length > longestText)
-      throw new TraceError('This report is larger than 64 MB. Cut it to the errors that are of interest.', 0);
+    this.#file.push(bytes);
   }
 
   finish(cut?: string): Trace {
-    const bytes = new Uint8Array(this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    const text = strFromU8(bytes);
+    const text = strFromU8(this.#file.take());
     const races = readRaces(text);
     const errors = text.includes('<ComputeSanitizerOutput') ? readXml(text) : readErrors(text);
     const reader = new RacelineReader();
@@ -127,7 +120,6 @@ function readRaces(text: string): Race[] {
     // It says the same at its end once more.
     if (seen.has(key)) continue;
     seen.add(key);
-
     races.push({ address, previous, access });
   }
   return races;

@@ -12,6 +12,7 @@ import { type PickleValue, readPickle } from './pickle.ts';
 import { ownerOf } from './python-frames.ts';
 import type { FormatReader } from './reader.ts';
 import type { Trace } from './trace.ts';
+import { WholeFile } from './whole-file.ts';
 
 type Dictionary = ReadonlyMap<PickleValue, PickleValue>;
 
@@ -30,8 +31,10 @@ interface Entry {
 }
 
 export class SnapshotReader implements FormatReader {
-  #parts: Uint8Array[] = [];
-  #length = 0;
+  readonly #file = new WholeFile(
+    longestSnapshot,
+    'The snapshot is larger than 2 GB. Record it with a smaller max_entries.',
+  );
   readonly #draft = new TraceDraft();
   readonly #streams = new Map<string, number>();
   readonly #siteOf = new Map<PickleValue, number>();
@@ -44,22 +47,13 @@ export class SnapshotReader implements FormatReader {
   readonly #givenBack = new Map<number, { bytes: number; readonly site: number }>();
 
   push(bytes: Uint8Array): void {
-    this.#length += bytes.length;
-    if (this.#length > longestSnapshot)
-      throw new TraceError('The snapshot is larger than 2 GB. Record it with a smaller max_entries.', this.#length);
-    this.#parts.push(bytes.slice());
+    this.#file.push(bytes);
   }
 
   finish(cut?: string): Trace {
-    const bytes = new Uint8Array(this.#length);
-    let at = 0;
-    for (const part of this.#parts) {
-      bytes.set(part, at);
-      at += part.length;
-    }
-    this.#parts = [];
+    const bytes = this.#file.take();
     if (cut)
-      throw new TraceError(`${cut} A snapshot cannot be read in part: its last bytes say what it holds.`, this.#length);
+      throw new TraceError(`${cut} A snapshot cannot be read in part: its last bytes say what it holds.`, bytes.length);
     return this.#read(readPickle(bytes));
   }
 

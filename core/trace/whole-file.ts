@@ -1,0 +1,33 @@
+/** The pieces of a file that can only be read when all of it is there. */
+import { TraceError } from './error.ts';
+
+export class WholeFile {
+  readonly #most: number;
+  readonly #tooLarge: string;
+  #parts: Uint8Array[] = [];
+  #length = 0;
+
+  /** `tooLarge`: what is said, and what to do, where the file has more than `most` bytes. */
+  constructor(most: number, tooLarge: string) {
+    this.#most = most;
+    this.#tooLarge = tooLarge;
+  }
+
+  push(bytes: Uint8Array): void {
+    this.#length += bytes.length;
+    if (this.#length > this.#most) throw new TraceError(this.#tooLarge, this.#length);
+    this.#parts.push(bytes.slice());
+  }
+
+  /** All of them as one; they are not kept. */
+  take(): Uint8Array {
+    const bytes = new Uint8Array(this.#length);
+    let at = 0;
+    for (const part of this.#parts) {
+      bytes.set(part, at);
+      at += part.length;
+    }
+    this.#parts = [];
+    return bytes;
+  }
+}
