@@ -94,21 +94,14 @@ def watch(way):
     sys.path.insert(0, HERE)
     import torch
 
-    from raceline.cuda.session import Session, Sources
-    from raceline.sites import Sites
-    from raceline.trace_file import TraceFile
+    from raceline.recorder import Recorder, Settings
 
     path = os.path.join(tempfile.mkdtemp(), "bench.raceline")
-    sources = Sources(way)
-    start = time.time_ns()
-    file = TraceFile(path, {"raceline": 1, "producer": "bench", "mode": "cuda", "unix": str(start), "level": way}, start)
-    session = Session(file, Sites(file, os.path.dirname(torch.__file__)), start, way, sources)
-    session.start()
+    recorder = Recorder(Settings(path, way), torch).start()
 
     def end():
         before = time.perf_counter()
-        session.finish()
-        file.close(session.end_time(), "ok")
+        file = recorder.stop()
         return {"finish_s": round(time.perf_counter() - before, 1), "mb": round(os.path.getsize(path) / 1e6, 1), "operators": file.counts.get("op", 0), "kernels": file.counts.get("gpu", 0), "limits": file.limits}
 
     return end

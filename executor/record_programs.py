@@ -2,7 +2,7 @@
 
 PROGRAMS are files, or folders that are searched for .py files (a folder with a run.py is one program). Each is recorded with `full`
 and run again under PyTorch's CUDA stream sanitizer, several at once, with PyTorch imported once for all of them. The folder gets a
-trace per program and runs.json, which scripts/gpu-table.mjs makes a table of.
+trace per program and runs.json, which scripts/recordings-table.mjs makes a table of.
 """
 import argparse
 import json

@@ -98,9 +98,9 @@ def _run_parts(options, settings, code, names):
     if options.iterations:
         recorder.schedule = recorder.parse_iterations(options.iterations)
         recorder.schedule.install()
-    code_, _, _ = execute(code, names)
+    code_, status, message = execute(code, names)
     if recorder.schedule is not None:
-        recorder.schedule.finish()
+        recorder.schedule.finish(status, message)
     if not settings.parts:
         os.remove(settings.output)  # it was made to see that it can be
     if not settings.parts and not settings.named:

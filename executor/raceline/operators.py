@@ -82,8 +82,8 @@ class Plan:
         # "result": it makes pinned memory; "asked": it does when its argument says so.
         self.pins = "result" if self.base == "_pin_memory" else "asked" if any(a.name == "pin_memory" for a in schema.arguments) else None
         self.copies = self.base in ("copy_", "_to_copy")
-        self.simple = self.kind == "op" and not self.copies and not schema.name.startswith(("c10d::", "_c10d_functional::"))
         self.collective = schema.name.startswith(("c10d::", "_c10d_functional::"))
+        self.simple = self.kind == "op" and not self.copies and not self.collective
 
     def arguments(self, args, kwargs):
         """Every tensor argument with its access mode."""

@@ -33,13 +33,14 @@ class Settings:
 
 
 class Recorder:
-    def __init__(self, settings, torch, output=None, late=False):
+    def __init__(self, settings, torch, output=None, level=None, late=False):
+        """`late`: the program has been running, and goes on afterwards."""
         self._late = late
-        device = settings.device
+        device, level = settings.device, level or settings.level
         if device == "cuda":
             from raceline.cuda.session import Session, Sources
 
-            sources = (Sources(settings.level),)
+            sources = (Sources(level),)
         else:
             from raceline.meta.session import Session
 
@@ -48,7 +49,7 @@ class Recorder:
         header = {
             "raceline": 1, "producer": f"raceline-executor {__version__}", "mode": device, "torch": torch.__version__,
             "device": torch.cuda.get_device_name() if device == "cuda" else "meta device", "unix": str(start),
-            "argv": list(settings.argv), "cwd": os.getcwd(), "level": settings.level,
+            "argv": list(settings.argv), "cwd": os.getcwd(), "level": level,
         }
         if settings.relative:
             del header["cwd"]
@@ -57,12 +58,15 @@ class Recorder:
             header["rank"] = rank
         self.file = TraceFile(output or settings.next_output(), header, start if device == "cuda" else 0, last=settings.last)
         sites = Sites(self.file, os.path.dirname(os.path.abspath(torch.__file__)), settings.relative)
-        self._session = Session(self.file, sites, start, settings.level, *sources)
+        self._session = Session(self.file, sites, start, level, *sources)
 
     def start(self):
         global running
         running = self
-        self._session.start(*((True,) if self._late else ()))
+        if self._late:
+            self._session.start(late=True)
+        else:
+            self._session.start()
         return self
 
     def stop(self, status="ok", message=None):
@@ -129,19 +133,17 @@ class record:
             output = with_rank(self._output)
             os.makedirs(os.path.dirname(os.path.abspath(output)), exist_ok=True)
             ours.named += 1
-        plain, ours.level = ours.level, self._level or ours.level
-        try:
-            self._recorder = Recorder(ours, torch, output, late=True).start()
-        finally:
-            ours.level = plain
+        self._recorder = Recorder(ours, torch, output, self._level, late=True).start()
         return self
 
     def __exit__(self, kind, error, trace):
+        self.stop(*(("ok", None) if error is None else ("error", f"{kind.__name__}: {error}")))
+        return False
+
+    def stop(self, status, message):
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            file = recorder.stop("ok" if error is None else "error", None if error is None else f"{kind.__name__}: {error}")
-            print(summary(file), file=sys.stderr)
-        return False
+            print(summary(recorder.stop(status, message)), file=sys.stderr)
 
 
 class Iterations:
@@ -173,15 +175,14 @@ class Iterations:
 
     def _end(self):
         self._number += 1
-        if self._number == self._last and self._recorder is not None:
-            self._recorder.__exit__(None, None, None)
-            self._recorder = None
+        if self._number == self._last:
+            self.finish("ok", None)
         self._begin()
 
-    def finish(self, error=None):
-        """The program ends inside the schedule."""
+    def finish(self, status, message):
+        """The schedule is over, or the program ends inside it."""
         if self._recorder is not None:
-            self._recorder.__exit__(*(error or (None, None, None)))
+            self._recorder.stop(status, message)
             self._recorder = None
 
 

@@ -141,6 +141,10 @@ class Recording:
             return f',"th":{thread}' if thread else ""
         return f',"th":{thread},"s":{site}' if thread else f',"s":{site}'
 
+    def host(self, block, mode, low, high, name):
+        """The CPU reads or writes bytes of a pinned block."""
+        self.step("host", f',"b":{block},"acc":"{mode}","lo":{low},"hi":{high},"name":{self.file.string(name)}')
+
     def alloc(self, block, address, size, stream, site=-1, name=None, pinned=False, time=None):
         body = f',"b":{block},"addr":"{address:#x}","size":{size},"st":{stream}'
         if pinned:

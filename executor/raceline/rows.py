@@ -32,6 +32,7 @@ FIRST_OWN_STRING = 1 << 20
 READ, WRITE, BOTH = 0, 1, 2
 MODES = ("r", "w", "rw")
 TAILS = tuple(f',"{mode}"]' for mode in MODES)
+# The site of a row that has none.
 NOWHERE = -1
 
 
@@ -66,22 +67,15 @@ class Lines:
                 stop = at + 4 * count
                 accesses = ",".join([f"[{rows[i]},{rows[i + 1]},{rows[i + 2]}{TAILS[rows[i + 3]]}" for i in range(at, stop, 4)])
                 at = stop
-                where = f',"s":{site}' if site >= 0 else ""
-                if thread:
-                    where = f',"th":{thread}{where}'
-                put(f'{{"k":"op","n":{n},"t":{began - start},"d":{ended - began},"st":{stream},"name":{label}{where}{extra or ""},"acc":[{accesses}]}}')
+                put(f'{{"k":"op","n":{n},"t":{began - start},"d":{ended - began},"st":{stream},"name":{label}{_where(thread, site)}{extra or ""},"acc":[{accesses}]}}')
                 device.span(slot, began, ended, n, stream)
                 n += 1
                 ops += 1
             elif kind == ALLOC:
                 _, time, block, address, size, stream, thread, site, name = rows[at : at + 9]
                 at += 9
-                where = f',"th":{thread}' if thread else ""
-                if site >= 0:
-                    where += f',"s":{site}'
-                if name >= 0:
-                    where += f',"name":{name}'
-                put(f'{{"k":"alloc","n":{n},"t":{time - start},"b":{block},"addr":"{address:#x}","size":{size},"st":{stream}{where}}}')
+                said = f',"name":{name}' if name >= 0 else ""
+                put(f'{{"k":"alloc","n":{n},"t":{time - start},"b":{block},"addr":"{address:#x}","size":{size},"st":{stream}{_where(thread, site)}{said}}}')
                 n += 1
                 counts["alloc"] = counts.get("alloc", 0) + 1
             elif kind == FREE:

@@ -153,8 +153,8 @@ class Parts(unittest.TestCase):
             def __enter__(self):
                 happened.append("on")
 
-            def __exit__(self, *_):
-                happened.append("off")
+            def stop(self, status, message):
+                happened.append(status)
 
         plain, recorder.record = recorder.record, Fake
         try:
@@ -163,9 +163,15 @@ class Parts(unittest.TestCase):
             for number in range(5):
                 happened.append(number)
                 schedule.step()
+            self.assertEqual(happened, [0, "on", 1, 2, "ok", 3, 4])
+            happened.clear()
+            schedule = recorder.parse_iterations("0:3")
+            schedule._begin()
+            schedule.step()
+            schedule.finish("error", "ValueError: lost")
+            self.assertEqual(happened, ["on", "error"])
         finally:
             recorder.record = plain
-        self.assertEqual(happened, [0, "on", 1, 2, "off", 3, 4])
 
     def test_a_schedule_that_is_none(self):
         for text in ("5", "3:3", "a:b", "4:2"):

@@ -17,16 +17,11 @@ class Blocks:
         self.order = array.array("Q")
         self.new_id = recording.new_block
 
-    def new(self, address, stream, backward):
-        """The id of a new block, whose row the caller writes."""
+    def add(self, address, size, stream, backward, site, name, time):
         block = self.live[address] = self.new_id()
         self.order.extend((address, block))
         if backward:
             self.gradients[block] = [stream, None]
-        return block
-
-    def add(self, address, size, stream, backward, site, name, time):
-        block = self.new(address, stream, backward)
         self._recording.alloc(block, address, size, stream, site, name, False, time)
         return block
 
@@ -34,7 +29,7 @@ class Blocks:
         """Memory that PyTorch's allocator did not hand out (another library's, another process's)."""
         recording = self._recording
         recording.file.limit("Memory that does not come from PyTorch's allocator is followed from its first use; its release is not seen.")
-        block = self.live[address] = recording.new_block()
+        block = self.live[address] = self.new_id()
         recording.alloc(block, address, size, stream, site)
         return block
 
@@ -48,7 +43,7 @@ class Blocks:
         if not address or not tensor.is_pinned():
             return None
         recording = self._recording
-        block = recording.new_block()
+        block = self.new_id()
         recording.alloc(block, address, storage.nbytes(), stream, site, recording.sites.target(), True)
         self.pinned[address] = block
         weakref.finalize(storage, self._unpin, address, block).atexit = False
@@ -67,4 +62,4 @@ class Blocks:
         block = self.pinned.get(tensor.untyped_storage().data_ptr())
         span = extent(tensor) if block is not None else None
         if span:
-            self._recording.step("host", f',"b":{block},"acc":"{mode}","lo":{span[0]},"hi":{span[1]},"name":{self._recording.file.string(name)}')
+            self._recording.host(block, mode, *span, name)

@@ -119,6 +119,18 @@ def _events(session, events):
     file, local, ids = session.recording.file, session.local, session.stream_ids
     put, thread_of, stream_of, new_event = file.rows.extend, session.thread_of, session.stream_of, session.recording.new_event
 
+    def issue(kind, event, stream, thread):
+        number = ids.get(stream)
+        if number is None:
+            number = stream_of(stream)
+        if thread.pending is not None:
+            thread.pending.append((kind, event, number, not thread.intent, now()))
+        else:
+            site = thread.site
+            if site is None:
+                site = _here(session)
+            put((kind, now(), event, number, thread.id if thread.id is not None else thread_of(thread), site, 0 if thread.intent else 1))
+
     def record(handle, stream):
         try:
             if file.closed:
@@ -131,16 +143,7 @@ def _events(session, events):
                 if event is None:
                     event = new_event()
                 events[handle] = event
-            number = ids.get(stream)
-            if number is None:
-                number = stream_of(stream)
-            if thread.pending is not None:
-                thread.pending.append((RECORD, event, number, not thread.intent, now()))
-            else:
-                site = thread.site
-                if site is None:
-                    site = _here(session)
-                put((RECORD, now(), event, number, thread.id if thread.id is not None else thread_of(thread), site, 0 if thread.intent else 1))
+            issue(RECORD, event, stream, thread)
         except Exception:
             pass
 
@@ -152,17 +155,7 @@ def _events(session, events):
             if event is None:
                 file.limit("Events recorded before the recording began, or by another process, are not followed.")
                 return
-            thread = local.thread
-            number = ids.get(stream)
-            if number is None:
-                number = stream_of(stream)
-            if thread.pending is not None:
-                thread.pending.append((WAIT, event, number, not thread.intent, now()))
-            else:
-                site = thread.site
-                if site is None:
-                    site = _here(session)
-                put((WAIT, now(), event, number, thread.id if thread.id is not None else thread_of(thread), site, 0 if thread.intent else 1))
+            issue(WAIT, event, stream, local.thread)
         except Exception:
             pass
 

@@ -33,7 +33,7 @@ class Calls:
         self._autograd()
         self._rest()
 
-    def _body(self, stream):
+    def _stream_id(self, stream):
         return self._session.stream_of(stream.cuda_stream, stream.device_index)
 
     def _event_id(self, event):
@@ -83,7 +83,7 @@ class Calls:
             # Never recorded: no callback tells of it.
             plain_wait(event, stream)
             stream = torch.cuda.current_stream() if stream is None else stream
-            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._body(stream)}', sites.here() if thread.site is None else thread.site)
+            recording.step("wait", f',"e":{self._event_id(event)},"st":{self._stream_id(stream)}', sites.here() if thread.site is None else thread.site)
 
         def query(event):
             done = plain_query(event)
@@ -132,7 +132,7 @@ class Calls:
         def query(stream):
             done = plain_query(stream)
             if done:
-                recording.step("poll", f',"on":"stream","st":{self._body(stream)}')
+                recording.step("poll", f',"on":"stream","st":{self._stream_id(stream)}')
             return done
 
         def wait_stream(stream, other):
@@ -178,7 +178,7 @@ class Calls:
             begin(graph, *args, **kwargs)
             session.capturing += 1
             graph.__dict__.pop("_raceline_graph", None)  # a second capture makes another graph
-            recording.step("capture", f',"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}')
+            recording.step("capture", f',"g":{graph_id(graph)},"st":{self._stream_id(torch.cuda.current_stream())}')
 
         def capture_end(graph, *args, **kwargs):
             session.capturing -= 1
@@ -190,7 +190,7 @@ class Calls:
             replay(graph, *args, **kwargs)
             after = now()
             # Its kernels run on streams of the graph's own.
-            session.launched("replay", start, after, f',"g":{graph_id(graph)},"st":{self._body(torch.cuda.current_stream())}', ELSEWHERE)
+            session.launched("replay", start, after, f',"g":{graph_id(graph)},"st":{self._stream_id(torch.cuda.current_stream())}', ELSEWHERE)
 
         put = self._patches.put
         put(Graph, "capture_begin", capture_begin)
@@ -233,7 +233,7 @@ class Calls:
                 start = now()
                 sleep(cycles)
                 after = now()
-                stream = self._body(torch.cuda.current_stream())
+                stream = self._stream_id(torch.cuda.current_stream())
                 session.launched("op", start, after, f',"st":{stream},"name":{label},"acc":[]', stream)
 
             self._patches.put(torch.cuda, "_sleep", spin)
@@ -274,7 +274,7 @@ class Calls:
         def write(archive, name, content, size):
             block = session.blocks.pinned.get(content.data_ptr()) if isinstance(content, torch.UntypedStorage) and session.blocks.pinned else None
             if block is not None and size:
-                session.recording.step("host", f',"b":{block},"acc":"r","lo":0,"hi":{size},"name":{session.recording.file.string("torch.save")}')
+                session.recording.host(block, "r", 0, size, "torch.save")
             return write_record(archive, name, content, size)
 
         self._patches.put(writer, "write_record", write)

@@ -20,7 +20,7 @@ from raceline.cuda.history import History
 from raceline.cuda.watch import Watch
 from raceline.host_threads import HostThreads
 from raceline.recording import Recording
-from raceline.rows import LAUNCH, SLOT
+from raceline.rows import LAUNCH, NOWHERE, SLOT
 
 # Settings that PyTorch or CUDA read when they start, which is before the program does.
 EARLY_SETTINGS = ("CUDA_VISIBLE_DEVICES", "PYTORCH_CUDA_ALLOC_CONF", "PYTORCH_ALLOC_CONF", "PYTORCH_NO_CUDA_MEMORY_CACHING", "CUDA_LAUNCH_BLOCKING", "CUDA_MODULE_LOADING")
@@ -229,7 +229,7 @@ class Session:
     def nowhere(self):
         """The site of a row that is issued outside of the program's frames."""
         site = self.recording.fallback_site
-        return -1 if site is None else site
+        return NOWHERE if site is None else site
 
     def launched(self, kind, start, end, body, stream, site=-1):
         """A step that starts kernels and is no operator."""

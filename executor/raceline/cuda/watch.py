@@ -210,10 +210,7 @@ class Watch(TorchDispatchMode):
             device = made.get_device() if isinstance(made, Tensor) and made.is_cuda else torch._C._cuda_getDevice()
         copy = None
         if plan.copies:
-            copy, device = self._copy(plan, args, out, device, host)
-            if copy is None and device < 0:
-                self._host(host, plan)
-                return
+            copy, device = self._copy(plan, args, out, device)
         if device < 0:
             self._host(host, plan)
             return
@@ -306,7 +303,8 @@ class Watch(TorchDispatchMode):
         tensors = [r for r in results if isinstance(r, Tensor)]
         return bool(tensors) and all(r.untyped_storage().data_ptr() in given for r in tensors)
 
-    def _copy(self, plan, args, out, device, host):
+    @staticmethod
+    def _copy(plan, args, out, device):
         """The direction of a copy and the device whose stream it runs on."""
         source, target = (args[1], args[0]) if plan.base == "copy_" else (args[0], out)
         if not isinstance(target, Tensor) or not isinstance(source, Tensor):

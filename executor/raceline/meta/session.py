@@ -185,10 +185,7 @@ class Session:
         block = self.block_of(tensor)
         span = extent(tensor) if block is not None and block.pinned else None
         if span:
-            self._host(block, "r", span, api_name)
-
-    def _host(self, block, mode, span, name):
-        self.recording.step("host", f',"b":{block.id},"acc":"{mode}","lo":{span[0]},"hi":{span[1]},"name":{self.recording.file.string(name)}')
+            self.recording.host(block.id, "r", *span, api_name)
 
     # Operators
 
@@ -263,7 +260,7 @@ class Session:
             block = self.block_of(tensor)
             span = extent(tensor) if block is not None and block.pinned else None
             if span:
-                self._host(block, mode, span, plan.name)
+                self.recording.host(block.id, mode, *span, plan.name)
 
     def _launch(self, name, accesses, copy=None, moved=0, work=0.0, label=None):
         recording, device = self.recording, self.device
