@@ -4,14 +4,14 @@ What makes a wrong result likely is tried in turn: nothing, holding back a hazar
 stream, delaying the default stream. For each that gives a wrong result, the lines are halved as delta debugging does (ddmin),
 and each one that is left is moved as late and as early as it may go: between these two the order is missing.
 """
-import json
 import os
 
 from raceline.confirm.device import Cuda
 from raceline.confirm.hold import Hold, Serial
 from raceline.confirm.observe import Observations, difference
+from raceline.confirm.plan import first_line, read_plan, write_report
 from raceline.confirm.rerun import Program
-from raceline.confirm.watch import Control, Watching, normal
+from raceline.confirm.watch import Control, Watching
 
 MOST_RUNS = 400
 MOST_STEPS = 30
@@ -19,11 +19,7 @@ DELAYS = 50
 
 
 def bisect(prepare, plan_file, report_file, device=None):
-    with open(plan_file, encoding="utf-8") as text:
-        plan = json.load(text)
-    for hazard in plan["hazards"]:
-        for place in (hazard["first"], hazard["second"]):
-            place["file"] = normal(place["file"])
+    plan = read_plan(plan_file)
     device = Cuda() if device is None else device
     watching = Watching(device)
     search = Search(Program(prepare, device, watching.places), watching, device, plan)
@@ -32,11 +28,10 @@ def bisect(prepare, plan_file, report_file, device=None):
     except TooMany:
         report = {"status": "given up", "message": f"No smallest set was found in {MOST_RUNS} runs.", "places": search.found}
     except RuntimeError as error:
-        report = {"status": "failed", "message": f"The device fails: {str(error).splitlines()[0]}", "places": search.found}
-    part = f"{report_file}.part"
-    with open(part, "w", encoding="utf-8") as text:
-        json.dump({"version": 1, "runs": search.runs, **report}, text)
-    os.replace(part, report_file)
+        report = {"status": "failed", "message": f"The device fails: {first_line(error)}", "places": search.found}
+    finally:
+        watching.remove()
+    write_report(report_file, {"runs": search.runs, **report})
     return 0
 
 
@@ -44,20 +39,25 @@ class TooMany(Exception):
     pass
 
 
-class Nothing(Control):
+class Stress(Control):
+    """What makes a wrong result likely. `repeats`: how many right runs say that the result is right."""
+
+    name = ""
+    repeats = 1
+
+    def release(self):
+        """A synchronization comes: let go what would keep it waiting."""
+
+
+class Nothing(Stress):
     """Nothing is made likely."""
 
     name = "as it runs by itself"
     repeats = 3
 
-    def release(self):
-        pass
 
-
-class Holding(Control):
+class Holding(Stress):
     """One hazard of the recording is made to happen."""
-
-    repeats = 1
 
     def __init__(self, device, hazard):
         self._hold = Hold(device, _Blind(), hazard, broken=True)
@@ -74,13 +74,11 @@ class Holding(Control):
         self._hold.finish()
 
     def release(self):
-        self._hold.open()
+        self._hold.finish()
 
 
-class Delaying(Control):
+class Delaying(Stress):
     """The stream that becomes current is late: each side stream, or the default one."""
-
-    repeats = 1
 
     def __init__(self, device, side):
         self._device, self._side = device, side
@@ -97,9 +95,6 @@ class Delaying(Control):
             if self._left and self._device.is_side(stream) == self._side:
                 self._left -= 1
                 self._device.delay()
-
-    def release(self):
-        pass
 
 
 class Synchronizing(Serial):

@@ -7,33 +7,35 @@
 The report is written after each hazard, since a hazard may take the process with it.
 """
 import json
-import os
 
 import torch
 
 from raceline.confirm.device import Cuda
 from raceline.confirm.hold import Hold
 from raceline.confirm.observe import Observations, difference
+from raceline.confirm.plan import first_line, read_plan, write_report
 from raceline.confirm.rerun import Program
-from raceline.confirm.watch import Watching, normal
+from raceline.confirm.watch import Watching
 
 # The exit code that asks for another process, for what is left of the plan.
 GO_ON = 75
 
 
 def confirm(prepare, plan_file, report_file, device=None):
-    with open(plan_file, encoding="utf-8") as text:
-        plan = json.load(text)
-    done = _read(report_file)
+    plan, done = read_plan(plan_file), _read(report_file)
     device = Cuda() if device is None else device
     watching = Watching(device)
-    program = Program(prepare, device, watching.places)
+    try:
+        return _try_each(plan["hazards"], done, Program(prepare, device, watching.places), watching, device, report_file)
+    finally:
+        watching.remove()
+
+
+def _try_each(hazards, done, program, watching, device, report_file):
     observations = Observations(device)
-    for hazard in plan["hazards"]:
+    for hazard in hazards:
         if any(result["id"] == hazard["id"] for result in done):
             continue
-        for place in (hazard["first"], hazard["second"]):
-            place["file"] = normal(place["file"])
         result = {"id": hazard["id"], "status": "failed", "message": "The process ended while this hazard was tried."}
         _write(report_file, [*done, result])
         alive = True
@@ -41,13 +43,13 @@ def confirm(prepare, plan_file, report_file, device=None):
             result = {"id": hazard["id"], **Trial(program, watching, device, observations, hazard).result()}
         except RuntimeError as error:
             # The device does not work any more: a fault of the broken run that it did not survive.
-            result = {"id": hazard["id"], "status": "failed", "message": _line(error)}
+            result = {"id": hazard["id"], "status": "failed", "message": first_line(error)}
         try:
             device.synchronize()
         except RuntimeError as error:
             alive = False
             if result["status"] == "failed":
-                result = {"id": hazard["id"], "status": "reproduced", "happened": True, "message": f"The device fails: {_line(error)}"}
+                result = {"id": hazard["id"], "status": "reproduced", "happened": True, "message": f"The device fails: {first_line(error)}"}
         done.append(result)
         _write(report_file, done)
         if not alive:
@@ -113,10 +115,6 @@ class Trial:
         return {"what": label[0], "name": label[2], "file": place["file"], "line": place["line"]}
 
 
-def _line(error):
-    return str(error).splitlines()[0] if str(error) else type(error).__name__
-
-
 def _read(file):
     try:
         with open(file, encoding="utf-8") as text:
@@ -126,7 +124,4 @@ def _read(file):
 
 
 def _write(file, results):
-    part = f"{file}.part"
-    with open(part, "w", encoding="utf-8") as text:
-        json.dump({"version": 1, "torch": torch.__version__, "results": results}, text)
-    os.replace(part, file)
+    write_report(file, {"torch": torch.__version__, "results": results})

@@ -64,7 +64,7 @@ class Cuda:
         if self._wait is None or self._wait(self.current(), self._address + 4 * slot, 1, GREATER_OR_EQUAL) != 0:
             self._wait = None
             self.exact = False
-            torch._C._cuda_sleep(SPIN_CYCLES) if hasattr(torch._C, "_cuda_sleep") else torch.cuda._sleep(SPIN_CYCLES)
+            _spin(SPIN_CYCLES)
         return slot
 
     @staticmethod
@@ -73,7 +73,7 @@ class Cuda:
 
     @staticmethod
     def delay():
-        torch._C._cuda_sleep(DELAY_CYCLES) if hasattr(torch._C, "_cuda_sleep") else torch.cuda._sleep(DELAY_CYCLES)
+        _spin(DELAY_CYCLES)
 
     def let_go(self, slot):
         self._flags[slot] = 1
@@ -128,8 +128,7 @@ class Gate:
     def __init__(self, device):
         self._device = device
         self._slot = device.hold()
-        self.expired = False
-        self._timer = threading.Timer(LONGEST_HOLD, self._expire)
+        self._timer = threading.Timer(LONGEST_HOLD, self.open)
         self._timer.daemon = True
         self._timer._raceline = True
         self._timer.start()
@@ -137,11 +136,6 @@ class Gate:
     @property
     def closed(self):
         return self._device.holds(self._slot)
-
-    def _expire(self):
-        if self.closed:
-            self.expired = True
-            self.open()
 
     def open(self):
         if self.closed:
@@ -159,6 +153,11 @@ def comes_while_closed(device, mark, gate):
             return False
         time.sleep(0.0002)
     return False
+
+
+def _spin(cycles):
+    # The plain call: torch.cuda._sleep is patched.
+    torch._C._cuda_sleep(cycles)
 
 
 def _wait_value():

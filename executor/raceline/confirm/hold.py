@@ -89,10 +89,6 @@ class Hold(Serial):
         super().after(call)
 
     def finish(self):
-        self.open()
-        self.device.synchronize()
-
-    def open(self):
         for gate in self._gates.values():
             gate.open()
 

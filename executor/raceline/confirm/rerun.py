@@ -12,6 +12,7 @@ import threading
 
 import torch
 
+from raceline.confirm.plan import first_line
 from raceline.program import execute
 
 SEED = 20240229
@@ -71,7 +72,7 @@ class Program:
             try:
                 self._device.synchronize()
             except RuntimeError as error:
-                exit_code, status, message = exit_code or 1, "error", message or str(error).splitlines()[0]
+                exit_code, status, message = exit_code or 1, "error", message or first_line(error)
             outcome = Outcome(exit_code, status, message, printed.text(), None)
             if check is not None:
                 outcome.names = main

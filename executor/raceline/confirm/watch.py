@@ -2,18 +2,20 @@
 
 A call is known by operator, line and count, which is how a plan made from a recording names it.
 """
+import contextlib
 import os
 import sys
 from collections import Counter
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from raceline.confirm.plan import normal
+from raceline.dispatch import PLAIN, DispatchMode
 from raceline.operators import Plan
+from raceline.patches import Patches
 from raceline.sites import Sites
 
 Tensor = torch.Tensor
-PLAIN = {Tensor, torch.nn.Parameter} | ({torch.nn.Buffer} if hasattr(torch.nn, "Buffer") else set())
 
 
 class Places:
@@ -39,7 +41,7 @@ class Places:
     def is_own(self, file):
         return self._sites._is_user(file) and "site-packages" not in file and "dist-packages" not in file
 
-    def watch_backward(self):
+    def watch_backward(self, patches):
         """Patches the entries of the autograd engine."""
 
         def wrap(plain):
@@ -52,12 +54,8 @@ class Places:
 
             return call
 
-        torch.autograd.backward = wrap(torch.autograd.backward)
-        torch.autograd.grad = wrap(torch.autograd.grad)
-
-
-def normal(file):
-    return os.path.normcase(os.path.realpath(file))
+        for name in ("backward", "grad"):
+            patches.put(torch.autograd, name, wrap(getattr(torch.autograd, name)))
 
 
 class Call:
@@ -101,15 +99,11 @@ class Control:
         pass
 
 
-class Watch(TorchDispatchMode):
+class Watch(DispatchMode):
     def __init__(self, places, device, control, counts, plans):
         super().__init__()
         self._places, self._device, self._control = places, device, control
         self._counts, self._plans = counts, plans
-
-    @classmethod
-    def _should_skip_dynamo(cls):
-        return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
@@ -141,12 +135,13 @@ class Watching:
 
     def __init__(self, device):
         self.places = Places()
-        self.places.watch_backward()
+        self._patches = Patches()
+        self.places.watch_backward(self._patches)
         self._device = device
         self._plans = {}
         self._control = Control()
         self._counts = Counter()
-        self._patch()
+        self._watch_calls()
 
     def begin(self, control):
         self._control = control
@@ -155,32 +150,24 @@ class Watching:
     def modes(self):
         return Watch(self.places, self._device, self._control, self._counts, self._plans)
 
-    def _patch(self):
+    def remove(self):
+        self._patches.back()
+
+    def _watch_calls(self):
         def watch(owner, name, label):
             plain = getattr(owner, name, None)
             if plain is None:
                 return
 
             def call(*args, **kwargs):
-                with torch._C._DisableTorchDispatch() if label == "Tensor.tolist" else _nothing:
+                with torch._C._DisableTorchDispatch() if label == "Tensor.tolist" else contextlib.nullcontext():
                     return perform(self.places.here(), None, label, plain, args, kwargs, self._device, self._control, self._counts)
 
-            setattr(owner, name, call)
+            self._patches.put(owner, name, call)
 
         watch(torch.cuda.CUDAGraph if hasattr(torch.cuda, "CUDAGraph") else None, "replay", "replay")
         watch(torch.cuda, "_sleep", "torch.cuda._sleep")
         watch(torch.Tensor, "tolist", "Tensor.tolist")
-
-
-class _Nothing:
-    def __enter__(self):
-        return None
-
-    def __exit__(self, *_):
-        return False
-
-
-_nothing = _Nothing()
 
 
 def _flat(values):

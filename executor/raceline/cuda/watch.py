@@ -8,21 +8,20 @@ import time
 import types
 
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from raceline.dispatch import PLAIN, DispatchMode
 from raceline.operators import Plan, extent
 from raceline.rows import ALLOC, BOTH, FREE, MODES, OP, READ, RECORD, WAIT, WRITE
 
 now = time.time_ns
 getframe = sys._getframe
 Tensor = torch.Tensor
-PLAIN = {Tensor, torch.nn.Parameter} | ({torch.nn.Buffer} if hasattr(torch.nn, "Buffer") else set())
 CODES = {"r": READ, "w": WRITE, "rw": BOTH}
 # An operator is looked at for scratch memory of its own this often before it is believed to need none.
 SCRATCH_LOOKS = 3
 
 
-class Watch(TorchDispatchMode):
+class Watch(DispatchMode):
     def __init__(self, session):
         super().__init__()
         self._session = session
@@ -43,11 +42,6 @@ class Watch(TorchDispatchMode):
         self._streams = session.stream_ids
         self._names = {None: -1}
         _spare_the_look_up(type(self))
-
-    @classmethod
-    def _should_skip_dynamo(cls):
-        # Without this every operator goes through a wrapper of torch.compile's, which costs more than the recording does.
-        return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if types and not PLAIN.issuperset(types):

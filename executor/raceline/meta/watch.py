@@ -4,15 +4,14 @@ Tensors are followed by storage; a storage's first sight is its allocation, its 
 values (`nonzero`, `item`, copies to the host) are answered here with the shapes of an all-nonzero, all-zero tensor.
 """
 import torch
-from torch.utils._python_dispatch import TorchDispatchMode
 
+from raceline.dispatch import PLAIN, DispatchMode
 from raceline.operators import Plan
 
-PLAIN = {torch.Tensor, torch.nn.Parameter, torch.nn.Buffer if hasattr(torch.nn, "Buffer") else torch.nn.Parameter}
 aten = torch.ops.aten
 
 
-class Watch(TorchDispatchMode):
+class Watch(DispatchMode):
     def __init__(self, session):
         super().__init__()
         self._session = session
@@ -21,11 +20,6 @@ class Watch(TorchDispatchMode):
             aten._local_scalar_dense.default: self._scalar, aten.equal.default: lambda func, args, kwargs: True, aten.nonzero.default: self._nonzero,
             aten.masked_select.default: self._masked, aten._unique2.default: self._unique, aten._to_copy.default: self._to_copy, aten.copy_.default: self._copy,
         }
-
-    @classmethod
-    def _should_skip_dynamo(cls):
-        # Without this every operator goes through a wrapper of torch.compile's, which costs more than the recording does.
-        return False
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if types and not PLAIN.issuperset(types):
