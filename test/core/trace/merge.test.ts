@@ -1,11 +1,14 @@
 /** Several files of one run: laid on one clock, streams of one process found again, ranks kept apart. */
 import { readFileSync } from 'node:fs';
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { judgeTrace } from '../../../core/judgeTrace.ts';
+import type { Step } from '../../../core/program/program.ts';
 import { openTrace } from '../../../core/trace/index.ts';
 import { areOneRun, mergeTraces } from '../../../core/trace/merge.ts';
 import { severalHead } from '../../../core/trace/several.ts';
 import { RacelineWriter } from '../../../core/trace/raceline-write.ts';
+import { markKinds, type Trace } from '../../../core/trace/trace.ts';
 import { bytesOf, dump, expectWhole } from './dump.ts';
 import { kernel, kinetoText, memory, runtime, sync } from './kineto-text.ts';
 
@@ -107,6 +110,124 @@ describe('profiles of two ranks', () => {
     expect(starts[1]! - starts[0]!).toBe(1_000_000);
   });
 });
+
+describe('recordings of several processes', () => {
+  const files = ['graph_two_branches', 'backward_two_streams', 'two_host_threads', 'pinned_read_early'].map((name) => {
+    const packed = readFileSync(new URL(`../../programs/${name}/trace.raceline.gz`, import.meta.url));
+    return { name, trace: openTrace(packed, name, { gunzip: (bytes) => gunzipSync(bytes) }) };
+  });
+  const merged = mergeTraces(files);
+
+  it('say together what each says alone: every row with all that it points at', () => {
+    expectWhole(merged);
+    const alone = files.flatMap(({ name, trace }) => told(trace, `${name}: `));
+    expect(alone.length).toBeGreaterThan(500);
+    for (const kind of [
+      'slice',
+      'record',
+      'wait',
+      'block',
+      'fork',
+      'captureBegin',
+      'replay',
+      'recordStream',
+      'hostAccess',
+    ])
+      expect(
+        alone.some((line) => line.startsWith(kind)),
+        kind,
+      ).toBe(true);
+    expect(told(merged, '').sort()).toEqual(alone.sort());
+  });
+
+  it('have the hazards that they have alone', () => {
+    const brief = (trace: Trace) => judgeTrace(trace).map(({ code, at }) => `${code} ${at.file}:${at.line}`);
+    expect(brief(merged).sort()).toEqual(files.flatMap(({ trace }) => brief(trace)).sort());
+  });
+});
+
+/** Every row of a trace in words, with Unix times and without numbers of rows. `prefix` is put before its names. */
+function told(trace: Trace, prefix: string): string[] {
+  const { streams, threads, sites, strings, program, deviceSlices: d, hostSlices: h, marks: m, blocks: b } = trace;
+  const at = (time: number) => (time < 0 ? '?' : String(BigInt(trace.unixStart!) + BigInt(time)));
+  const text = (id: number) => strings[id] ?? '?';
+  const stream = (id: number) => (id < 0 ? '?' : prefix + streams[id]!.name);
+  const device = (id: number) => stream(streams.findIndex((entry) => entry.device === id));
+  const place = (site: number): string =>
+    site < 0
+      ? ''
+      : `${text(sites.file[site]!)}:${sites.line[site]} ${text(sites.function[site]!)} < ${place(sites.parent[site]!)}`;
+  const timeOf = (found: (step: Step) => boolean) => {
+    const first = program.steps.findIndex(found);
+    return first < 0 ? '?' : at(trace.stepTime![first]!);
+  };
+  const events = new Map<number, string>();
+  const event = (id: number) => {
+    const known = events.get(id) ?? timeOf((step) => 'event' in step && step.event === id);
+    events.set(id, known);
+    return `event of ${known}`;
+  };
+  const block = (id: number) => {
+    const { size, memory: kind } = program.blocks[id]!;
+    return `${kind} of ${size}, row ${at(b.allocated[b.programBlock.indexOf(id)] ?? -1)}`;
+  };
+  const step = (index: number): string => {
+    const entry = program.steps[index];
+    if (!entry) return '?';
+    const { kind } = entry;
+    const origin = program.origins[entry.origin]!;
+    const parts = [kind, at(trace.stepTime![index]!), prefix + program.threads[entry.thread]!.name];
+    if (origin.kind === 'trace') parts.push(`${origin.file}:${origin.line}`, place(origin.site ?? -1));
+    if ('stream' in entry) parts.push(prefix + program.streams[entry.stream]!.name);
+    if ('event' in entry) parts.push(event(entry.event));
+    if ('block' in entry) parts.push(block(entry.block));
+    if ('graph' in entry) parts.push(timeOf((other) => other.kind === 'captureBegin' && other.graph === entry.graph));
+    if ('child' in entry) parts.push(prefix + program.threads[entry.child]!.name);
+    if (kind === 'hostAccess') parts.push(block(entry.access.block));
+    if (kind === 'launch') parts.push(entry.name, ...entry.accesses.map((access) => block(access.block)));
+    if (kind === 'hostWait' || kind === 'poll') {
+      const { on } = entry;
+      parts.push(
+        on.kind === 'event'
+          ? event(on.event)
+          : on.kind === 'stream'
+            ? prefix + program.streams[on.stream]!.name
+            : device(on.device),
+      );
+    }
+    return parts.join(', ');
+  };
+  const steps = program.steps.map((_, i) => step(i));
+  const thread = (id: number) => (id < 0 ? '?' : prefix + threads[id]!.name);
+  const host = (i: number) =>
+    i < 0
+      ? '?'
+      : `${thread(h.thread[i]!)} ${at(h.start[i]!)}+${h.duration[i]} ${text(h.name[i]!)} ${place(h.site[i]!)}`;
+  const mark = (i: number) =>
+    i < 0
+      ? '?'
+      : `${markKinds[m.kind[i]!]} mark ${stream(m.stream[i]!)} ${thread(m.thread[i]!)} ${at(m.hostTime[i]!)} ${at(m.deviceTime[i]!)} ${m.blocked[i]} ${steps[m.step[i]!]} ${place(m.site[i]!)}`;
+  const rows = (count: number, line: (i: number) => string) => Array.from({ length: count }, (_, i) => line(i));
+  return [
+    ...steps,
+    ...rows(
+      d.length,
+      (i) =>
+        `slice ${stream(d.stream[i]!)} ${at(d.start[i]!)}+${d.duration[i]} ${text(d.name[i]!)} ${d.bytes[i]} ${steps[d.step[i]!]} by ${host(d.launcher[i]!)} ${place(d.site[i]!)}`,
+    ),
+    ...rows(h.length, (i) => `host ${host(i)}`),
+    ...rows(m.length, (i) => `${mark(i)} for ${mark(m.other[i]!)}`),
+    ...rows(
+      b.length,
+      (i) =>
+        `block ${text(b.name[i]!)} ${b.address[i]} ${b.size[i]} ${stream(b.stream[i]!)} ${[b.allocated, b.releaseRequested, b.reusable, b.lastUse].map((column) => at(column[i]!)).join(' ')} ${place(b.allocationSite[i]!)} ${place(b.releaseSite[i]!)} ${b.programBlock[i]! < 0 ? '' : block(b.programBlock[i]!)}`,
+    ),
+    ...rows(trace.counters.length, (i) => {
+      const { time, device: on, allocated, reserved, heldBack } = trace.counters;
+      return `counter ${at(time[i]!)} ${device(on?.[i] ?? 0)} ${allocated[i]} ${reserved[i]} ${heldBack[i]}`;
+    }),
+  ];
+}
 
 it('hazards of one file are those of the merged run', () => {
   const w = new RacelineWriter({ producer: 'by hand', mode: 'cuda', level: 'full', unix: String(base) });
