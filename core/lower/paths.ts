@@ -13,9 +13,14 @@ export interface Decision {
   readonly taken: boolean;
   /** Whether another path should try the other outcome. */
   readonly open: boolean;
+  /** The test says the opposite of what was decided. */
+  readonly negated: boolean;
   /** Made by the entry's own code, or by a function that itself speaks of streams: tried first. */
   readonly near: boolean;
 }
+
+/** Who asks, and where. */
+type Asked = Pick<Decision, 'file' | 'test' | 'open' | 'near' | 'negated'>;
 
 export class Decisions {
   readonly #plan: ReadonlySet<string>;
@@ -33,25 +38,18 @@ export class Decisions {
   }
 
   /** `turn`: the key under which a path goes the other way, where several values do so together. */
-  decide(
-    key: string,
-    fallback: boolean,
-    file: string,
-    test: Node,
-    open = true,
-    near = true,
-    turn: string = key,
-  ): boolean {
+  decide(key: string, fallback: boolean, asked: Asked, turn: string = key): boolean {
+    const { open } = asked;
     const before = this.#taken.get(key);
     if (before !== undefined) {
-      this.#reopen(key, before, file, test, open && near);
+      this.#reopen(key, before, asked);
       return before;
     }
     const turned = this.#plan.has(key) || (open && this.#plan.has(turn));
     const taken = turned ? !fallback : fallback;
     this.#taken.set(key, taken);
     if (!open) this.#closed.add(key);
-    this.made.push({ key: turn, file, test, fallback, taken, open, near });
+    this.made.push({ ...asked, key: turn, fallback, taken });
     return taken;
   }
 
@@ -59,11 +57,11 @@ export class Decisions {
    * What a constructor or a guard has decided may be just what the entry's own code branches on: another path then has
    * it the other way from the start.
    */
-  #reopen(key: string, taken: boolean, file: string, test: Node, asked: boolean): void {
-    if (!asked || !this.#closed.delete(key)) return;
+  #reopen(key: string, taken: boolean, asked: Asked): void {
+    if (!asked.open || !asked.near || !this.#closed.delete(key)) return;
     const fallback = this.#plan.has(key) ? !taken : taken;
     const first = this.made.findIndex((decision) => decision.key === key && !decision.open);
     if (first >= 0) this.made.splice(first, 1);
-    this.made.push({ key, file, test, fallback, taken, open: true, near: true });
+    this.made.push({ ...asked, key, fallback, taken });
   }
 }

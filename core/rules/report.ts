@@ -403,19 +403,8 @@ function condition(path: LoweredPath, without: readonly LoweredPath[]): string {
     const module = path.activations.find((activation) => activation.module.file === file)?.module;
     const source = module?.text.slice(test.start, test.end).replace(/\s+/g, ' ') ?? '';
     if (!source || source.length > 60) return `a test is ${value ? 'true' : 'false'}`;
-    // What is decided is whether the two are the same.
-    return `\`${source}\` is ${value !== saysDifferent(source) ? 'true' : 'false'}`;
+    return `\`${source}\` is ${value ? 'true' : 'false'}`;
   }
-}
-
-/** `a != b`, `a is not b`: a single comparison, what is inside of calls and items aside. */
-function saysDifferent(test: string): boolean {
-  let plain = test;
-  for (let before = ''; before !== plain; ) {
-    before = plain;
-    plain = plain.replace(/\([^()]*\)|\[[^[\]]*\]/g, '');
-  }
-  return /!=|\bis not\b/.test(plain) && !/\b(?:and|or|not in|if)\b|^not\b/.test(plain);
 }
 
 export function keyOf({ file, start, end, code }: Place & { readonly code: string }): string {

@@ -409,8 +409,8 @@ function compare(m: Machine, node: Compare): Value {
   for (const [i, operator] of node.operators.entries()) {
     const right = ev(m, node.comparators[i]!);
     if ((operator === 'is' || operator === 'is not') && (right === null || left === null)) {
-      const none = isNone(m, right === null ? left : right, node);
-      result = operator === 'is' ? none : !none;
+      const negated = operator === 'is not';
+      result = isNone(m, right === null ? left : right, node, { open: true, negated }) !== negated;
     } else result = m.at(node, () => compareValues(m, operator, left, right, node));
     if (node.operators.length > 1 && !truth(m, result, node)) return false;
     left = right;
@@ -418,37 +418,61 @@ function compare(m: Machine, node: Compare): Value {
   return result;
 }
 
-export function compareValues(m: Machine, operator: string, left_: Value, right_: Value, node: Node): Value {
+export function compareValues(m: Machine, operator: string, left: Value, right: Value, node: Node): Value {
+  const { value, negated } = testOf(m, operator, left, right, node);
+  return negated ? !truth(m, value, node, { open: true, negated }) : value;
+}
+
+/** What a comparison decides: `a != b` whether they are equal, `flag is False` the flag. `negated`: it says the opposite. */
+interface Test {
+  readonly value: Value;
+  readonly negated: boolean;
+}
+
+export function testOf(m: Machine, operator: string, left_: Value, right_: Value, node: Node): Test {
   const left = m.ranges.settled(asStream(resolved(m, left_)));
   const right = m.ranges.settled(asStream(resolved(m, right_)));
+  const negative = operator === '!=' || operator === 'is not';
+  const isTensor = left instanceof TensorV || right instanceof TensorV;
+  if (!negative && operator !== '==' && operator !== 'is')
+    return {
+      value:
+        isTensor && !/in$/.test(operator) ? tensorCompare(m, left, right) : related(m, operator, left, right, node),
+      negated: false,
+    };
+  const known = (same: boolean): Test => ({ value: same !== negative, negated: false });
+  if (isTensor) {
+    if (operator === 'is' || operator === 'is not') return known(left === right);
+    return { value: tensorCompare(m, left, right), negated: false };
+  }
+  if (left instanceof VersionV || right instanceof VersionV) {
+    const answer = compareVersionValues(m, operator, left, right, node);
+    if (answer !== undefined) return { value: answer, negated: false };
+  }
+  const same = sameValue(left, right) ?? namesDevice(left, right) ?? namesDevice(right, left);
+  if (same !== undefined) return known(same);
+  const flag = typeof right === 'boolean' ? left : typeof left === 'boolean' ? right : undefined;
+  if (flag instanceof Unknown && !flag.tensor)
+    return { value: flag, negated: (left === false || right === false) !== negative };
+  const [a, b] = [keyOf(left), keyOf(right)].sort();
+  const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
+  const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
+  derived.plain = true;
+  derived.comparison = comparisonOf('==', left, right);
+  derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
+  return { value: derived, negated: negative };
+}
+
+/** `<` and its like, `in`. */
+function related(m: Machine, operator: string, left: Value, right: Value, node: Node): Value {
   if (operator === 'in' || operator === 'not in') {
     const found = contains(m, left, right, node);
     if (found !== undefined) return operator === 'in' ? found : !found;
     return m.deriveUnknown(`${operator}:${keyOf(left)}:${keyOf(right)}`, 'test');
   }
-  if (left instanceof TensorV || right instanceof TensorV) {
-    if (operator === 'is' || operator === 'is not') return (left === right) === (operator === 'is');
-    return tensorCompare(m, left, right);
-  }
   if (left instanceof VersionV || right instanceof VersionV) {
     const answer = compareVersionValues(m, operator, left, right, node);
     if (answer !== undefined) return answer;
-  }
-  const negative = operator === '!=' || operator === 'is not';
-  if (operator === '==' || operator === 'is' || negative) {
-    const same = sameValue(left, right) ?? namesDevice(left, right) ?? namesDevice(right, left);
-    if (same !== undefined) return same !== negative;
-    // `x is True` is taken for what `if x` says, so that both are decided alike.
-    const flagged = typeof right === 'boolean' ? left : typeof left === 'boolean' ? right : undefined;
-    if (flagged instanceof Unknown && !flagged.tensor)
-      return (truth(m, flagged, node) === (right === true || left === true)) !== negative;
-    const [a, b] = [keyOf(left), keyOf(right)].sort();
-    const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
-    const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
-    derived.plain = true;
-    derived.comparison = comparisonOf('==', left, right);
-    derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
-    return negative ? !truth(m, derived, node) : derived;
   }
   if ((left instanceof TupleV && right instanceof TupleV) || (left instanceof ListV && right instanceof ListV)) {
     const answer = compareSequences(operator, left.items, right.items);

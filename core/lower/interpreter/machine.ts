@@ -678,14 +678,19 @@ export class Machine {
     return !fn || this.stack.length <= 2 || saysStreams(fn.node, module.syntax);
   }
 
-  decide(key: string, fallback: boolean, node: Node, open = true): boolean {
+  decide(key: string, fallback: boolean, node: Node, open = true, negated = false): boolean {
     this.consulted++;
     const { fn } = this.frame;
     const concerned = this.concerned() || (fn !== undefined && fn.node === this.entry);
     const other = open && this.settled === 0 && this.before === 0 && concerned;
     const { file } = this.frame.module.syntax;
     const turn = this.sameTurns > 0 ? `turns:${file}:${node.start}` : key;
-    return this.decisions.decide(key, fallback, file, node, other, other && this.#near(), turn);
+    return this.decisions.decide(
+      key,
+      fallback,
+      { file, test: node, open: other, near: other && this.#near(), negated },
+      turn,
+    );
   }
 
   // ---- unknown values
@@ -762,7 +767,7 @@ export class Machine {
       entry.name = unnamed(entry.name);
     const decisions: BranchDecision[] = this.decisions.made
       .filter((d) => d.taken !== d.fallback)
-      .map((d) => ({ file: d.file, test: d.test, taken: d.taken }));
+      .map((d) => ({ file: d.file, test: d.test, taken: d.taken !== d.negated }));
     const activations: Activation[] = this.activations.map(({ open: _open, start: _start, ...activation }) => ({
       ...activation,
       bindings: activation.bindings.map((b) => ({

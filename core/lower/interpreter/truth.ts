@@ -14,7 +14,7 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
-import { compareValues, ev } from './expressions.ts';
+import { ev, testOf } from './expressions.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 
@@ -25,6 +25,8 @@ export interface TestOptions {
   readonly prefer?: boolean;
   /** Whether another path may try the other outcome. */
   readonly open: boolean;
+  /** The test says the opposite of what is decided: what is told of the decision is told of the test. */
+  readonly negated?: boolean;
 }
 
 export function condition(m: Machine, test: Expression, options: TestOptions): boolean {
@@ -61,11 +63,12 @@ export function condition(m: Machine, test: Expression, options: TestOptions): b
         const left = ev(m, test.left);
         const right = ev(m, test.comparators[0]!);
         if ((operator === 'is' || operator === 'is not') && (right === null || left === null)) {
-          const none = isNone(m, right === null ? left : right, test, wantNone(options, operator === 'is'));
-          return operator === 'is' ? none : !none;
+          const negated = operator === 'is not';
+          return isNone(m, right === null ? left : right, test, negated ? opposite(options) : options) !== negated;
         }
         m.frame.node = test;
-        return truth(m, compareValues(m, operator, left, right, test), test, options);
+        const { value, negated } = testOf(m, operator, left, right, test);
+        return truth(m, value, test, negated ? opposite(options) : options) !== negated;
       }
       break;
     default:
@@ -75,12 +78,12 @@ export function condition(m: Machine, test: Expression, options: TestOptions): b
   return truth(m, value, test, options);
 }
 
-function wantNone({ open, want, prefer }: TestOptions, positive: boolean): TestOptions {
-  const none = (outcome: boolean) => (positive ? outcome : !outcome);
+function opposite({ open, want, prefer, negated }: TestOptions): TestOptions {
   return {
     open,
-    ...(want === undefined ? {} : { want: none(want) }),
-    ...(prefer === undefined ? {} : { prefer: none(prefer) }),
+    ...(want === undefined ? {} : { want: !want }),
+    ...(prefer === undefined ? {} : { prefer: !prefer }),
+    negated: !negated,
   };
 }
 
@@ -92,20 +95,26 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
   if (value instanceof TupleV) return value.items.length > 0;
   if (value instanceof ListV) {
     if (value.items.length > 0) return true;
-    return value.open ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open) : false;
+    return value.open
+      ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open, options.negated)
+      : false;
   }
   if (value instanceof DictV) {
     if (value.entries.size > 0) return true;
-    return value.open ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open) : false;
+    return value.open
+      ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open, options.negated)
+      : false;
   }
   if (value instanceof SetV) {
     if (value.items.size > 0) return true;
-    return value.open ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open) : false;
+    return value.open
+      ? m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open, options.negated)
+      : false;
   }
   if (value instanceof SequenceV && value.length !== undefined) return value.length > 0;
   if (value instanceof TensorV) {
     hostRead(m, value, 'bool');
-    return m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open);
+    return m.decide(`t:${value.id}`, options.want ?? options.prefer ?? true, node, options.open, options.negated);
   }
   if (value instanceof Unknown) {
     if (value.tensor) hostRead(m, value.tensor, 'bool');
@@ -124,7 +133,7 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
         : isObj(value.hint)
           ? true
           : truth(m, value.hint, node, options));
-    const taken = m.decide(`t:${value.id}`, fallback, node, options.open);
+    const taken = m.decide(`t:${value.id}`, fallback, node, options.open, options.negated);
     if (comparison) m.ranges.decided(comparison, taken);
     if (taken && value.poll) m.emit({ kind: 'poll', on: value.poll });
     return taken;
@@ -141,7 +150,7 @@ export function isNone(m: Machine, value: Value, node: Node, options: TestOption
   if (m.decisions.known(`t:${value.id}`) === true) return false;
   if (m.decisions.known(`t:${value.id}`) === false && value.hint === null) return true;
   const fallback = options.want ?? options.prefer ?? value.hint === null;
-  return m.decide(`n:${value.id}`, fallback, node, options.open);
+  return m.decide(`n:${value.id}`, fallback, node, options.open, options.negated);
 }
 
 /** What a value that was decided to be None stands for. */
