@@ -319,6 +319,8 @@ export class DictV extends Obj {
   readonly entries = new Map<string, Entry>();
   /** Items that nobody here put in may be present too. */
   open = false;
+  /** A function makes a stream out of it the current one for good: any stream in it may be its caller's current one. */
+  selected = false;
   /** `defaultdict`'s factory. */
   factory: Value | undefined;
   /** Identity of values for keys that may be there. */

@@ -2076,3 +2076,49 @@ def start(x: torch.Tensor, fork: torch.cuda.Event, join: torch.cuda.Event):
         y = x.mul(2)
         join.record(side)
     return y, join
+
+#- case: a stream out of a container whose streams are made the current ones elsewhere
+streams = {}
+
+def begin_thread():
+    for index, stream in streams.items():
+        with torch.cuda.device(index):
+            torch.cuda.set_stream(stream)
+
+def stage_out(x: torch.Tensor):
+    y = x.cuda().add_(1)
+    stream = streams.get(y.device.index)
+    if stream is not None:
+        with torch.cuda.stream(stream):
+            host = y.to("cpu", non_blocking=True)
+            torch.cuda.synchronize()
+        return host
+    return y.cpu()
+
+#- case: a stream out of a container of streams to work beside the current one
+lanes = {}
+
+def stage_out(x: torch.Tensor):
+    y = x.cuda().add_(1)
+    stream = lanes.get(y.device.index)
+    if stream is not None:
+        with torch.cuda.stream(stream):
+            host = y.to("cpu", non_blocking=True)
+          #        ^ missing-wait: `y` is read on
+            torch.cuda.synchronize()
+        return host
+    return y.cpu()
+#- fixed
+lanes = {}
+
+def stage_out(x: torch.Tensor):
+    y = x.cuda().add_(1)
+    done = torch.cuda.current_stream().record_event()
+    stream = lanes.get(y.device.index)
+    if stream is not None:
+        with torch.cuda.stream(stream):
+            torch.cuda.current_stream().wait_event(done)
+            host = y.to("cpu", non_blocking=True)
+            torch.cuda.synchronize()
+        return host
+    return y.cpu()

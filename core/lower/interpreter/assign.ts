@@ -1,11 +1,12 @@
 /** Storing to names, attributes and items, and deleting them: where references begin and end. */
 import type { Expression } from '../../python/ast.ts';
-import { ListV, type Scope, TensorV, TupleV, Unknown, type Value } from '../values.ts';
+import { DictV, ListV, type Scope, TensorV, TupleV, Unknown, type Value } from '../values.ts';
 import { deleteAttribute, setAttribute } from './attributes.ts';
 import { deleteItem, getItem, setItem } from './containers.ts';
 import { ev } from './expressions.ts';
 import { iterate } from './iteration.ts';
 import type { Machine } from './machine.ts';
+import { selectedElsewhere } from './streams.ts';
 
 /** How the former value goes: by a statement, or as a loop's target or a comprehension's variable does. */
 export type StoreMode = 'statement' | 'loop';
@@ -64,6 +65,8 @@ export function storeName(m: Machine, name: string, value: Value, mode: StoreMod
   const before = scope.vars.get(name);
   if (before !== value && mode === 'statement') m.drop(before);
   scope.vars.set(name, value);
+  if (scope.kind === 'module' && value instanceof DictV && value.open)
+    value.selected = selectedElsewhere(m.frame.module.syntax, name);
   m.bind(name, value);
 }
 

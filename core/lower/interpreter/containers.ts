@@ -172,9 +172,7 @@ export function maybeItem(dict: DictV, index: Value): Value {
   const key = keyOf(index);
   let item = dict.maybe.get(key);
   if (item === undefined) {
-    const made = new Unknown('item', 'element');
-    made.hint = undefined;
-    item = made;
+    item = new Unknown('item', dict.selected ? 'external' : 'element');
     dict.maybe.set(key, item);
   }
   return item;

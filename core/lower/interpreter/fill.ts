@@ -3,7 +3,6 @@
  * the source, before. Calls of two public methods are the caller's to order, so nothing of that may be accused, except
  * where the class itself hands data from one to the other and has no method that could order it in between.
  */
-import type { FunctionDef } from '../../python/ast.ts';
 import type { FunctionEntry } from '../entries.ts';
 import {
   BoundMethodV,
@@ -68,7 +67,7 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
       }
     });
   m.filling = false;
-  loosen(self, cls, text, entry.node);
+  loosen(self, cls, text);
   forgetEvents(m, self);
   return !orderedElsewhere;
 }
@@ -92,7 +91,7 @@ function recordsInside({ node, module }: ClassV): boolean {
 }
 
 /** What other calls may have changed since is not known to be what the constructor set. */
-function loosen(self: InstanceV, cls: ClassV, text: string, entry: FunctionDef): void {
+function loosen(self: InstanceV, cls: ClassV, text: string): void {
   const bodies = resolutionOrder(cls).flatMap((c) =>
     c.module?.syntax.text === text
       ? [...c.attributes.values()].flatMap((value) =>
@@ -100,7 +99,6 @@ function loosen(self: InstanceV, cls: ClassV, text: string, entry: FunctionDef):
         )
       : [],
   );
-  void entry;
   const elsewhere = bodies.join('\n');
   for (const [name, value] of self.attributes) {
     if (value === null || typeof value === 'boolean' || typeof value === 'number') {

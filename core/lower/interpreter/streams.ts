@@ -1,5 +1,5 @@
 /** Streams and events: what each call of theirs asks of the device. */
-import type { Node } from '../../python/ast.ts';
+import type { Module, Node } from '../../python/ast.ts';
 import { functionsOf } from '../entries.ts';
 import { ContextV, DeviceV, EventV, InstanceV, StreamV, Unknown, type Value } from '../values.ts';
 import type { Keywords } from './calls.ts';
@@ -79,6 +79,15 @@ function waitsElsewhere(m: Machine, name: string): boolean {
     return true;
   }
   return false;
+}
+
+/** Whether a function of the module that names this container makes a stream the current one for good. */
+export function selectedElsewhere(syntax: Module, name: string): boolean {
+  const mentions = new RegExp(`\\b${name}\\b`);
+  return functionsOf(syntax).some(({ node }) => {
+    const body = syntax.text.slice(node.start, node.end);
+    return body.includes('set_stream(') && mentions.test(body);
+  });
 }
 
 export function eventOf(m: Machine, value_: Value | undefined): EventV | undefined {
