@@ -449,3 +449,28 @@ def gossip(rank, edges, message):
         pending.append(dist.broadcast(message, src=edge.src, group=edge.group, async_op=True))
     for work in pending:
         work.wait()
+
+#- case: somebody unknown looks at what a functional collective gives, then two streams use it
+import torch.distributed._functional_collectives as funcol
+
+def flow(local, layout, group):
+    whole = funcol.all_gather_tensor(local, 0, group)
+    side = torch.cuda.Stream()
+    layout.check(whole)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = whole * 2
+    z = whole + 1
+    torch.cuda.current_stream().wait_stream(side)
+    return y + z
+
+#- case: the source reads on while it sends
+import torch.distributed as dist
+
+def publish(rank, edge, host):
+    message = host.cuda()
+    assert rank == edge.src
+    work = dist.broadcast(message, src=edge.src, group=edge.group, async_op=True)
+    norm = message.sum()
+    work.wait()
+    return norm

@@ -217,3 +217,23 @@ class Loss:
         mask = mask.to(device=self.device, non_blocking=True)
         frames = frames.cuda()
         return frames.sum() + mask.all()
+
+#- case: what one call has fetched the next one reports, and its caller waits in between
+class Meter:
+    def __init__(self, width):
+        self.row = torch.zeros(width, pin_memory=True)
+
+    def fetch(self, loss):
+        self.row.copy_(loss.cuda(), non_blocking=True)
+
+    def report(self):
+        return self.row.tolist()
+
+#- case: a program on CUDA names the device of a metric that is on the CPU by default
+class Metric:
+    def __init__(self, device: str = "cpu"):
+        self.device = device
+
+    def update(self, scores):
+        scores = scores.cuda().to(self.device, non_blocking=True)
+        return scores.tolist()

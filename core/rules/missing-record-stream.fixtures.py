@@ -503,3 +503,17 @@ class Prefetcher:
             raise StopIteration
         self.preload()
         return batch
+
+#- case: the stream that is given is the current one of its caller
+class Exchange:
+    def __init__(self, main):
+        self.main = main
+        self.side = torch.cuda.Stream()
+
+    def push(self, x, out):
+        part = x.cuda() * 2
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            out.add_(part)
+        self.main.wait_stream(self.side)
+        return out

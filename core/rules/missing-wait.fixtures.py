@@ -2122,3 +2122,144 @@ def stage_out(x: torch.Tensor):
             torch.cuda.synchronize()
         return host
     return y.cpu()
+
+#- case: a variable of the environment is not set, or says something
+import os
+
+def load(host, store):
+    folder = os.getenv("SPILL_FOLDER")
+    copier = torch.cuda.Stream()
+    if not folder:
+        with torch.cuda.stream(copier):
+            x = host.cuda(non_blocking=True)
+    else:
+        x = store.read(folder)
+    if folder is None:
+        torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+
+#- case: a device that is not CUDA has no stream to wait for
+def stage(weight, device: torch.device):
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        moved = weight.to(device, non_blocking=True)
+    if device.type == "cuda":
+        torch.cuda.current_stream().wait_stream(copier)
+    return moved * 2
+
+#- case: a device is not the CPU
+def stage(weight, device: torch.device):
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        moved = weight.to(device, non_blocking=True)
+    if device.type != "cpu":
+        torch.cuda.current_stream().wait_stream(copier)
+    return moved * 2
+
+#- case: two of the given streams are used, and all of them joined
+def merged(lanes, left, right):
+    with torch.cuda.stream(lanes[0]):
+        a = left.cuda(non_blocking=True)
+    with torch.cuda.stream(lanes[1]):
+        b = right.cuda(non_blocking=True)
+    for lane in lanes:
+        torch.cuda.current_stream().wait_stream(lane)
+    return a + b
+
+#- case: another method has let the side stream wait for the caller
+class Experts:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def begin(self):
+        self.side.wait_stream(torch.cuda.current_stream())
+
+    def run(self, x: torch.Tensor):
+        x.record_stream(self.side)
+        with torch.cuda.stream(self.side):
+            y = x.mul(2)
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        return y
+
+#- case: a new event that a stream of a library records, which may be the current one
+from library import stream_in_use
+
+def double(host):
+    busy = stream_in_use()
+    side = torch.cuda.Stream()
+    done = torch.cuda.Event()
+    x = host.cuda() * 2
+    busy.record_event(done)
+    side.wait_event(done)
+    with torch.cuda.stream(side):
+        x.mul_(2)
+    torch.cuda.current_stream().wait_stream(side)
+    return x
+
+#- case: a thread's stream, which its first call has made and selected long ago
+import threading
+
+kept = threading.local()
+
+def current():
+    if not hasattr(kept, "stream"):
+        torch.cuda.set_stream(torch.cuda.Stream())
+        kept.stream = torch.cuda.current_stream()
+    return kept.stream
+
+def scaled(x: torch.Tensor):
+    stream = current()
+    x.record_stream(stream)
+    return x.mul(2)
+
+#- case: a thread's stream, which is None until its first call
+import threading
+
+kept = threading.local()
+
+def current():
+    if getattr(kept, "stream", None) is None:
+        torch.cuda.set_stream(torch.cuda.Stream())
+        kept.stream = torch.cuda.current_stream()
+    return kept.stream
+
+def scaled(x: torch.Tensor):
+    stream = current()
+    x.record_stream(stream)
+    return x.mul(2)
+
+#- case: the path is told as the test stands, by a negation
+def load(host, mode):
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    if mode != "late":
+        torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+    #      ^ missing-wait: on the path where `mode != "late"` is false
+#- good
+def load(host, mode):
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+
+#- case: the path is told by a test that has a name
+def load(host, cache, mode):
+    copier = torch.cuda.Stream()
+    joins = cache is not None
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    if joins:
+        torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+    #      ^ missing-wait: on the path where `cache is not None` is false
+#- good
+def load(host, cache, mode):
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    torch.cuda.current_stream().wait_stream(copier)
+    return x * 2

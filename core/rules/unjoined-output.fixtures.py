@@ -461,3 +461,27 @@ class Shards:
         if index in self.ready:
             self.consumer.wait_event(self.ready.pop(index))
         return part
+
+#- case: what is handed the tensor is not None
+def upload(host, sink=None):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        if sink is not None:
+            sink.begin(y)
+    if sink is not None:
+        torch.cuda.current_stream().wait_stream(side)
+    sink.put(y)
+    return y
+
+#- case: one flag decides by two tests
+def scaled(buffer, overlap: bool):
+    side = torch.cuda.Stream()
+    if overlap == False:
+        y = buffer.cuda() * 2
+    else:
+        with torch.cuda.stream(side):
+            y = buffer.cuda() * 2
+    if overlap is not False:
+        torch.cuda.current_stream().wait_stream(side)
+    return y
