@@ -29,18 +29,18 @@ const deepest = 24;
 const deepestRecursion = 2;
 
 export function makeFunction(m: Machine, node: FunctionDef): Value {
-  if (isKernel(m, node)) return new KernelV(node);
   const fn = bareFunction(m, node.name, node, node.parameters);
   let value: Value = fn;
   for (const decorator of [...node.decorators].reverse()) value = decorate(m, value, fn, ev(m, decorator), decorator);
   return value;
 }
 
-/** A library's own `jit` over a function in Triton's language. */
-function isKernel(m: Machine, { decorators, start, end }: FunctionDef): boolean {
+/** Triton's decorators, and a library's own `jit` over a function in Triton's language. */
+function makesKernel(m: Machine, decorator: Value, at: Node, { start, end }: Node): boolean {
+  if (decorator instanceof ExternalV && /^triton\./.test(decorator.path)) return true;
   const { text } = m.frame.module.syntax;
   return (
-    decorators.some((one) => /\bjit\b/.test(text.slice(one.start, one.end))) &&
+    /\bjit\b/.test(text.slice(at.start, at.end)) &&
     /\btl\.(?:program_id|num_programs|load|store)\(/.test(text.slice(start, end))
   );
 }
@@ -64,6 +64,8 @@ function bareFunction(
 }
 
 function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, node: Node): Value {
+  if (value instanceof KernelV) return value;
+  if (fn.node.kind === 'FunctionDef' && makesKernel(m, decorator, node, fn.node)) return new KernelV(fn.node);
   if (decorator instanceof ExternalV) {
     switch (decorator.path) {
       case 'property':
@@ -90,10 +92,8 @@ function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, nod
       case 'functools.wraps':
         return value;
     }
-    if (/^triton\./.test(decorator.path) && fn.node.kind === 'FunctionDef') return new KernelV(fn.node);
     return value;
   }
-  if (value instanceof KernelV) return value;
   if (decorator instanceof NativeV && decorator.path === 'functools.cache') {
     keepResults(fn);
     return value;
