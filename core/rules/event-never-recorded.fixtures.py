@@ -232,3 +232,26 @@ def drive(host, done):
         if done(turn):
             break
     return x
+
+#- case: the first turn of a ring, whose other turns somebody else makes
+def prefill(prompt):
+    marks = [torch.cuda.Event() for _ in range(2)]
+    x = prompt.cuda() * 2
+    marks[0].record()
+    marks[1].synchronize()
+    return x, marks
+
+#- case: two events take turns, and the second turn is too far away
+def drive(host):
+    now, before = torch.cuda.Event(), torch.cuda.Event()
+    x = host.cuda()
+    for _ in range(4):
+        x = x * 2
+        now.record()
+        before.synchronize()
+        for _ in range(60):
+            for _ in range(60):
+                for _ in range(60):
+                    x = x * 2 + 1
+        now, before = before, now
+    return x
