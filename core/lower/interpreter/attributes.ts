@@ -30,6 +30,7 @@ import { external, globalValue, moduleValue, unknownGlobal } from './modules.ts'
 import { isModuleMethod } from '../../torch/modules.ts';
 import { tensorAttribute } from './tensors.ts';
 import { setTensorAttribute } from './tensors.ts';
+import { isThreadLocal, keptByThread } from './threads.ts';
 import { resolved } from './truth.ts';
 import { versionAt, versionAttribute } from './versions.ts';
 
@@ -95,12 +96,7 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
   if (value instanceof NativeV) {
     const found = value.attributes.get(name);
     if (found !== undefined) return found;
-    if (value.path === 'threading.local') {
-      const kept = new Unknown(name, 'external');
-      kept.present = true;
-      value.attributes.set(name, kept);
-      return kept;
-    }
+    if (isThreadLocal(value)) return keptByThread(value, name);
     if (value.path === 'torch.UntypedStorage') return plainUnknown(m, `a:${value.id}:${name}`, name);
     if (/^(weight|bias|running_mean|running_var)$/.test(name) && value.tensors.length > 0) {
       const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, 'unknown');

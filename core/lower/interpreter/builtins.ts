@@ -37,6 +37,7 @@ import { iterate, itemsOf, unknownLength } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
+import { isThreadLocal } from './threads.ts';
 import { resolved, truth } from './truth.ts';
 import { hasTorchName, versionText } from './versions.ts';
 
@@ -230,8 +231,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
         if (first.attributes.has(attribute) || lookup(first.cls, attribute) !== undefined) return true;
         if (!first.open) return false;
       }
-      // What a thread keeps for itself is set when it is first asked for, which an earlier call has done.
-      if (first instanceof NativeV && first.path === 'threading.local') return true;
+      if (isThreadLocal(first)) return true;
       if (first instanceof ExternalV)
         return typeof attribute !== 'string' || hasTorchName(m, `${first.path}.${attribute}`, node);
       return m.deriveUnknown(`hasattr:${keyOf(first)}:${typeof attribute === 'string' ? attribute : ''}`, name);

@@ -1,6 +1,6 @@
-/** Host threads: the target runs as if at once, on a thread of its own, with the default stream current. */
+/** Host threads: the target runs as if at once, on a thread of its own, with the default stream current; and what threads keep. */
 import type { Node } from '../../python/ast.ts';
-import { type ThreadV, Unknown, type Value } from '../values.ts';
+import { NativeV, type ThreadV, Unknown, type Value } from '../values.ts';
 import { call } from './calls.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -41,4 +41,17 @@ function runThread(m: Machine, self: ThreadV, node: Node): void {
     m.currents = currents;
     m.device = device;
   }
+}
+
+/** `threading.local()`: what a thread keeps for itself is set when it is first asked for, which an earlier call has done. */
+export function isThreadLocal(value: Value): boolean {
+  return value instanceof NativeV && value.path === 'threading.local';
+}
+
+/** What an earlier call has put there: it is something, and nobody knows what. */
+export function keptByThread(local: NativeV, name: string): Unknown {
+  const kept = new Unknown(name, 'external');
+  kept.present = true;
+  local.attributes.set(name, kept);
+  return kept;
 }
