@@ -38,7 +38,7 @@ def _collective_mode(operator, argument):
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func")
+    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func", "scratch_sizes")
 
     def __init__(self, func):
         schema = func._schema
@@ -78,6 +78,8 @@ class Plan:
         self.label = None
         self.fast = ()
         self.scratch = 0
+        # By what it was called with: the sizes of all that it allocates, and whether a second call has borne them out.
+        self.scratch_sizes = {}
         self.quiet = self.kind in ("view", "metadata", "record_stream")
         # "result": it makes pinned memory; "asked": it does when its argument says so.
         self.pins = "result" if self.base == "_pin_memory" else "asked" if any(a.name == "pin_memory" for a in schema.arguments) else None
@@ -112,6 +114,28 @@ class Plan:
                             yield item, mode
                 else:
                     yield value, mode
+
+
+def called_with(args):
+    """What decides how much scratch memory an operator takes: shapes, types and plain values. None: something else is among it."""
+    key = []
+    for value in args:
+        kind = value.__class__
+        if kind is list or kind is tuple:
+            value = tuple(value)
+            if not PLAIN_VALUES.issuperset(map(type, value)):
+                return None
+            key.append(value)
+        elif kind in PLAIN_VALUES:
+            key.append(value)
+        elif hasattr(value, "shape"):
+            key += (value.shape, value.stride(), value.dtype)
+        else:
+            key.append(str(value))
+    return tuple(key)
+
+
+PLAIN_VALUES = {int, float, bool, str, type(None)}
 
 
 def extent(tensor):

@@ -39,7 +39,8 @@ def _synchronized_blocks(torch):
         if not torch.cuda.is_current_stream_capturing():
             torch.cuda.synchronize()
 
-    plain_stream, plain_set = torch.cuda.stream, torch.cuda.set_stream
+    # The class and not `torch.cuda.stream`, which looks the class up by the name that is replaced below.
+    plain_stream, plain_set = torch.cuda.StreamContext, torch.cuda.set_stream
 
     class Block:
         """Stands in for torch.cuda.stream."""

@@ -142,6 +142,100 @@ class Lines(unittest.TestCase):
         trace = self.record(body)
         self.assertEqual([r["k"] for r in trace.rows if "n" in r][3:9], ["alloc", "record", "wait", "free", "record", "sync"])
 
+    def test_wait_stream_is_a_record_and_a_wait(self):
+        """The first call is told by the callbacks, the ones after it by the patched call alone."""
+        told = []
+
+        def body(session, state):
+            from raceline.cuda.calls import Calls
+
+            class Event:
+                cuda_event = 0
+
+                def record(self, stream=None):
+                    self.cuda_event = 0xE0
+                    told.append("record")
+                    session.callbacks.record(self.cuda_event, stream.cuda_stream)
+
+                def wait(self, stream=None):
+                    told.append("wait")
+                    session.callbacks.wait(self.cuda_event, stream.cuda_stream)
+
+                def query(self):
+                    return True
+
+                def synchronize(self):
+                    pass
+
+            class Stream:
+                device_index = 0
+
+                def __new__(cls, handle):
+                    stream = object.__new__(cls)
+                    stream.cuda_stream = handle
+                    return stream
+
+                def query(self):
+                    return True
+
+                def wait_stream(self, other):
+                    raise AssertionError("only in captures")
+
+                def synchronize(self):
+                    pass
+
+            a, b = Stream(0x10), Stream(0x20)
+            saved = torch.cuda.Stream, torch.cuda.Event
+            torch.cuda.Stream, torch.cuda.Event = Stream, Event
+            calls = Calls(session)
+            try:
+                calls._events()
+                calls._streams()
+                for _ in range(3):
+                    a.wait_stream(b)
+                b.wait_stream(a)
+                session.callbacks.wait(0xE0, 0x10)
+            finally:
+                calls.remove()
+                torch.cuda.Stream, torch.cuda.Event = saved
+
+        trace = self.record(body)
+        handle = {r["id"]: r["handle"] for r in trace.of("stream") if "handle" in r}
+        steps = [(r["k"], r["e"], handle[r["st"]], r.get("implicit", False)) for r in trace.of("record", "wait")]
+        turn = [("record", 0, "0x20", False), ("wait", 0, "0x10", False)]
+        back = [("record", 0, "0x10", False), ("wait", 0, "0x20", False)]
+        self.assertEqual(steps, 3 * turn + back + [("wait", 0, "0x10", True)])
+        self.assertEqual(told, 4 * ["record", "wait"])
+        self.assertEqual(len({r["s"] for r in trace.of("record", "wait")[:6]}), 1)
+
+    def test_scratch_memory_is_measured_until_two_calls_agree(self):
+        def body(session, state):
+            watch = torch.utils._python_dispatch._get_current_dispatch_mode()
+            measured = []
+            session.measure_start = lambda thread: (measured.append(1), setattr(thread, "measure", True))
+            plan = watch._learn(torch.ops.aten.sum.dim_IntList)
+            thread = session.local.thread
+
+            def call(tensor, dims, takes):
+                thread.measure = False
+                plan.scratch = 3
+                before = len(measured)
+                sizes = watch._scratch(plan, (tensor, dims, False), thread)
+                entries = [("alloc", 0x100 * n, size) if thread.measure else 0x100 * n for n, size in enumerate(takes, 1)]
+                filled = sizes.fill([*entries, ("free", 0x100, None, 3)], thread.measure) if sizes else entries
+                return len(measured) > before, [entry[2] if entry.__class__ is tuple else None for entry in filled if entry.__class__ is int or entry[0] == "alloc"]
+
+            x = torch.zeros(4, 8)
+            self.assertEqual([call(x, [0], (64, 32)) for _ in range(3)], [(True, [64, 32]), (True, [64, 32]), (False, [64, 32])])
+            self.assertEqual(call(x, [1], (16,)), (True, [16]), "reduced along another dimension")
+            self.assertEqual(call(x.t(), [0], (16,)), (True, [16]), "with other strides")
+            self.assertEqual(call(x, [1], (24,)), (True, [24]))
+            self.assertEqual(call(x, [1], (24,)), (True, [24]), "two calls did not take the same: measured for good")
+            self.assertEqual(call(x, [0], (64, 32, 8)), (False, [None, None, None]), "it takes more than it did")
+            self.assertEqual(call(x, [0], (64, 32, 8)), (True, [64, 32, 8]))
+
+        self.record(body)
+
     def test_gradients_that_cross_streams_are_kept(self):
         def body(session, state):
             from raceline.cuda.calls import Calls

@@ -4,6 +4,7 @@ import os
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
 
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -45,6 +46,35 @@ class Serialize(unittest.TestCase):
         trace = self.record("--serialize", "stream")
         self.assertEqual(len({r["st"] for r in trace.of("op")}), 1)
         self.assertEqual(trace.of("sync"), [])
+
+    def test_a_stream_function_that_looks_its_class_up(self):
+        """PyTorch's `torch.cuda.stream` is a function that names the class, which is replaced too."""
+        from raceline.serialize import serialize
+
+        told = []
+
+        class StreamContext:
+            def __init__(self, stream):
+                self.stream = stream
+
+            def __enter__(self):
+                told.append(f"into {self.stream}")
+
+            def __exit__(self, *failure):
+                told.append(f"out of {self.stream}")
+
+        cuda = types.SimpleNamespace(
+            StreamContext=StreamContext, Stream=type("Stream", (), {}), set_stream=lambda stream: told.append(f"set {stream}"),
+            synchronize=lambda: told.append("sync"), is_current_stream_capturing=lambda: False,
+        )
+        cuda.stream = lambda stream: cuda.StreamContext(stream)
+        tensor = type("Tensor", (), {name: lambda self: None for name in ("to", "copy_", "cuda", "cpu")})
+        serialize(types.SimpleNamespace(cuda=cuda, Tensor=tensor), "blocks")
+        with cuda.stream("side"):
+            pass
+        with cuda.StreamContext("other"):
+            pass
+        self.assertEqual(told, ["sync", "into side", "sync", "out of side", "sync", "into other", "sync", "out of other"])
 
     def test_races_need_a_gpu(self):
         with tempfile.TemporaryDirectory() as folder:

@@ -133,9 +133,9 @@ def _events(session, events):
 
     def record(handle, stream):
         try:
-            if file.closed:
-                return
             thread = local.thread
+            if file.closed or thread.told:
+                return
             event = events.get(handle)
             if event is None:
                 # An event that was waited for before its first record has its id already.
@@ -149,13 +149,14 @@ def _events(session, events):
 
     def wait(handle, stream):
         try:
-            if file.closed:
+            thread = local.thread
+            if file.closed or thread.told:
                 return
             event = events.get(handle)
             if event is None:
                 file.limit("Events recorded before the recording began, or by another process, are not followed.")
                 return
-            issue(WAIT, event, stream, local.thread)
+            issue(WAIT, event, stream, thread)
         except Exception:
             pass
 

@@ -11,6 +11,7 @@ import torch
 from raceline.cuda.triton_launches import TritonLaunches
 from raceline.device_lines import ELSEWHERE
 from raceline.patches import Patches
+from raceline.rows import RECORD, WAIT
 
 now = time.time_ns
 
@@ -122,6 +123,8 @@ class Calls:
         Stream = torch.cuda.Stream
         plain_new, plain_query, plain_wait_stream = Stream.__new__, Stream.query, Stream.wait_stream
         Event, plain_record, plain_wait = self._plain
+        events, stream_ids, put = session.callbacks.events, session.stream_ids, session.put
+        at, getframe, thread_of = sites.at, sys._getframe, session.thread_of
 
         def new(cls, device=None, priority=0, **kwargs):
             stream = plain_new(cls, device, priority, **kwargs)
@@ -138,14 +141,35 @@ class Calls:
         def wait_stream(stream, other):
             thread = local.thread
             outer = thread.site
-            if outer is None:
-                thread.site = sites.at(sys._getframe(1))[0]
+            site = outer
+            if site is None:
+                site = at(getframe(1))[0]
+            kept = type(stream) is Stream and isinstance(other, Stream) and not session.capturing
+            # What PyTorch's own does, with an event that is kept: a wait has what it needs of its record, so that making
+            # one for each (and being told of its life) is spared. A capture has its own way with events.
+            event = thread.events.get(other.device_index) if kept else None
+            if event is not None and thread.pending is None and not session.recording.file.closed:
+                number = events.get(event.cuda_event)
+                source, target = stream_ids.get(other.cuda_stream or -1 - other.device_index), stream_ids.get(stream.cuda_stream or -1 - stream.device_index)
+                if number is not None and source is not None and target is not None:
+                    # Both rows at once, which the callbacks then need not write.
+                    thread.told = True
+                    try:
+                        recorded = now()
+                        plain_record(event, other)
+                        waited = now()
+                        plain_wait(event, stream)
+                    finally:
+                        thread.told = False
+                    ident = thread.id if thread.id is not None else thread_of(thread)
+                    if site is None:
+                        site = session.nowhere()
+                    put((RECORD, recorded, number, source, ident, site, 0, WAIT, waited, number, target, ident, site, 0))
+                    return
+            thread.site = site
             thread.intent += 1
             try:
-                if type(stream) is Stream and isinstance(other, Stream) and not session.capturing:
-                    # What PyTorch's own does, with an event that is kept: a wait has what it needs of its record, so that making
-                    # one for each (and being told of its life) is spared. A capture has its own way with events.
-                    event = thread.events.get(other.device_index)
+                if kept:
                     if event is None:
                         event = thread.events[other.device_index] = Event()
                     plain_record(event, other)
@@ -156,12 +180,12 @@ class Calls:
                 thread.intent -= 1
                 thread.site = outer
 
-        put = self._patches.put
-        put(Stream, "__new__", new)
-        put(Stream, "query", query)
-        put(Stream, "wait_stream", wait_stream)
-        put(Stream, "synchronize", self._waiting(Stream.synchronize))
-        put(torch.cuda, "synchronize", self._waiting(torch.cuda.synchronize))
+        patch = self._patches.put
+        patch(Stream, "__new__", new)
+        patch(Stream, "query", query)
+        patch(Stream, "wait_stream", wait_stream)
+        patch(Stream, "synchronize", self._waiting(Stream.synchronize))
+        patch(torch.cuda, "synchronize", self._waiting(torch.cuda.synchronize))
 
     def _graphs(self):
         session, recording = self._session, self._recording

@@ -39,7 +39,7 @@ class Sources:
 class Thread:
     """What one host thread is in the middle of."""
 
-    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events", "turn", "lent")
+    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events", "turn", "lent", "told")
 
     def __init__(self):
         self.pending = None  # entries of callbacks inside an operator, or None outside
@@ -52,6 +52,7 @@ class Thread:
         self.id = None  # its id in the trace, where that stays the same
         self.site = None  # the site of the patched call that is active
         self.events = {}  # device → the event of its wait_stream calls
+        self.told = False  # whether the record and the wait that are being issued have their rows from elsewhere
         self.turn = -1  # the backward for which it is lent to another thread, and to which
         self.lent = None
 
@@ -78,6 +79,7 @@ class Session:
         self.stream_ids = {}
         self._slots = itertools.count()
         self._devices = {}
+        self._kept_on = {}
         self._snapshots = 0
         self._stack = contextlib.ExitStack()
         self.callbacks = Callbacks(self)
@@ -167,10 +169,15 @@ class Session:
     # Memory
 
     def record_stream(self, block, stream, site):
-        handle = getattr(stream, "cuda_stream", None)
-        if handle is None:
-            handle = torch.cuda.Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type).cuda_stream
-        self.recording.step("recordStream", f',"b":{block},"st":{self.stream_of(handle, stream.device_index)}', site)
+        # The dispatcher gives a bare stream without its handle; one with a handle is made once.
+        key = stream.stream_id, stream.device_index
+        number = self._kept_on.get(key)
+        if number is None:
+            handle = getattr(stream, "cuda_stream", None)
+            if handle is None:
+                handle = torch.cuda.Stream(stream_id=stream.stream_id, device_index=stream.device_index, device_type=stream.device_type).cuda_stream
+            number = self._kept_on[key] = self.stream_of(handle, stream.device_index)
+        self.recording.step("recordStream", f',"b":{block},"st":{number}', site)
 
     def keep_gradient(self, block, device):
         """The engine keeps a gradient that another stream reads (record_stream in C++, which nobody is told of)."""

@@ -10,7 +10,7 @@ import types
 import torch
 
 from raceline.dispatch import PLAIN, DispatchMode
-from raceline.operators import Plan, extent
+from raceline.operators import Plan, called_with, extent
 from raceline.rows import ALLOC, BOTH, FREE, MODES, OP, READ, RECORD, WAIT, WRITE
 
 now = time.time_ns
@@ -19,6 +19,8 @@ Tensor = torch.Tensor
 CODES = {"r": READ, "w": WRITE, "rw": BOTH}
 # An operator is looked at for scratch memory of its own this often before it is believed to need none.
 SCRATCH_LOOKS = 3
+# … whose sizes are believed once two calls with the same arguments took the same; for so many different arguments.
+MOST_SCRATCH_SIZES = 256
 
 
 class Watch(DispatchMode):
@@ -122,9 +124,9 @@ class Watch(DispatchMode):
 
         thread.measure = False
         thread.pending = pending = []
+        sizes = None
         if plan.scratch:
-            plan.scratch -= 1
-            self._session.measure_start(thread)
+            sizes = self._scratch(plan, args, thread)
         start = now()
         try:
             out = call(*args, **kwargs) if kwargs else call(*args)
@@ -182,8 +184,19 @@ class Watch(DispatchMode):
                 self._put((ALLOC, start, block, address, size, stream, ident, site, label,
                            OP, start, end, stream, plan.label, ident, slot, site, copy, (len(accesses) >> 2) + 1, *accesses, block, 0, size, WRITE))
                 return out
-        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread)
+        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread, sizes)
         return out
+
+    def _scratch(self, plan, args, thread):
+        """What the operator will allocate; where that is not known it is measured, which takes longer than all the rest."""
+        key = called_with(args)
+        sizes = plan.scratch_sizes.get(key)
+        if sizes is None and key is not None and len(plan.scratch_sizes) < MOST_SCRATCH_SIZES:
+            sizes = plan.scratch_sizes[key] = Sizes()
+        plan.scratch -= 1
+        if sizes is None or not sizes.known:
+            self._session.measure_start(thread)
+        return sizes
 
     @staticmethod
     def _stays(plan, args, out):
@@ -196,7 +209,7 @@ class Watch(DispatchMode):
         session = self._session
         self._put((OP, start, end, stream, plan.label, session.thread_of(thread), session.slot_of(thread), site, extra, len(accesses) >> 2, *accesses))
 
-    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread):
+    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread, scratch):
         """An operator's rows in general: copies, several results, scratch memory, what happened inside it."""
         if device < 0 and (pending or plan.copies):
             # A new tensor says where it is; it need not be on the current device.
@@ -210,22 +223,22 @@ class Watch(DispatchMode):
             return
         session = self._session
         # Results: fresh blocks are written, anything else is a view of an argument.
-        sizes = {}
+        made_sizes = {}
         results = out if type(out) in (tuple, list) else (out,)
         if pending:
             for tensor in results:
                 if isinstance(tensor, Tensor) and tensor.is_cuda:
                     storage = tensor.untyped_storage()
-                    sizes[storage.data_ptr()] = storage.nbytes()
+                    made_sizes[storage.data_ptr()] = storage.nbytes()
                 elif type(tensor) in (tuple, list):
                     for inner in tensor:
                         if isinstance(inner, Tensor) and inner.is_cuda:
                             storage = inner.untyped_storage()
-                            sizes[storage.data_ptr()] = storage.nbytes()
+                            made_sizes[storage.data_ptr()] = storage.nbytes()
         stream = session.stream_of(self._raw_stream(device), device)
         after = None
         if pending:
-            stream, after, born = self._settle(pending, sizes, device, start, thread, site, name, stream, plan)
+            stream, after, born = self._settle(pending, made_sizes, device, start, thread, site, name, stream, plan, scratch)
             if plan.kind == "empty":
                 return
             for tensor in results:
@@ -326,7 +339,7 @@ class Watch(DispatchMode):
                 site = None
             self._session.record_stream(block, stream, site)
 
-    def _settle(self, pending, sizes, device, start, thread, site=None, name=None, stream=None, plan=None):
+    def _settle(self, pending, sizes, device, start, thread, site=None, name=None, stream=None, plan=None, scratch=None):
         """Put the rows of what happened inside an operator before its own; returns (stream, what comes after, fresh blocks).
 
         Records and waits up to the first wait come before the kernels (the copy waits for the other device, the collective
@@ -341,6 +354,8 @@ class Watch(DispatchMode):
         after, born, waited = [], {}, False
         begin = start - self._start
         backward = bool(session.backward)
+        if scratch is not None:
+            pending = scratch.fill(pending, thread.measure)
         for entry in pending:
             if entry.__class__ is int:  # an allocation that nobody measured
                 entry = ("alloc", entry, 0)
@@ -387,6 +402,31 @@ class Watch(DispatchMode):
                 self._recording.step("sync", entry[1] + api, site if site >= 0 else None, entry[2])
             else:
                 self._put((kind, entry[4], entry[1], entry[2], ident, site, 1 if entry[3] else 0))
+
+
+class Sizes:
+    """What an operator allocates, in its order, when it is called with the same arguments."""
+
+    __slots__ = ("_sizes", "known")
+
+    def __init__(self):
+        self._sizes = None
+        # None: two calls did not take the same, so that each is measured.
+        self.known = False
+
+    def fill(self, pending, measured):
+        """The entries with the size of each allocation in it."""
+        if measured:
+            sizes = [entry[2] for entry in pending if entry.__class__ is tuple and entry[0] == "alloc"]
+            if self.known is not None:
+                self.known = None if self._sizes not in (None, sizes) else self._sizes is not None
+                self._sizes = sizes
+            return pending
+        if sum(entry.__class__ is int for entry in pending) != len(self._sizes):
+            self.known = None
+            return pending
+        sizes = iter(self._sizes)
+        return [("alloc", entry, next(sizes)) if entry.__class__ is int else entry for entry in pending]
 
 
 def _spare_the_look_up(ours):
