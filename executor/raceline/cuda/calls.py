@@ -14,6 +14,8 @@ from raceline.patches import Patches
 from raceline.rows import RECORD, WAIT
 
 now = time.time_ns
+# An event and its id.
+NO_EVENT = None, None
 
 
 class Calls:
@@ -124,7 +126,10 @@ class Calls:
         plain_new, plain_query, plain_wait_stream = Stream.__new__, Stream.query, Stream.wait_stream
         Event, plain_record, plain_wait = self._plain
         events, stream_ids, put = session.callbacks.events, session.stream_ids, session.put
-        at, getframe, thread_of = sites.at, sys._getframe, session.thread_of
+        at, getframe, thread_of, file = sites.at, sys._getframe, session.thread_of, recording.file
+        # An event's methods that take a stream are Python round these.
+        base = getattr(torch._C, "_CudaEventBase", None)
+        bare_record, bare_wait = (base.record, base.wait) if base and issubclass(Event, base) else (plain_record, plain_wait)
 
         def new(cls, device=None, priority=0, **kwargs):
             stream = plain_new(cls, device, priority, **kwargs)
@@ -144,21 +149,20 @@ class Calls:
             site = outer
             if site is None:
                 site = at(getframe(1))[0]
-            kept = type(stream) is Stream and isinstance(other, Stream) and not session.capturing
+            kept = type(stream) is Stream and type(other) is Stream and not session.capturing
             # What PyTorch's own does, with an event that is kept: a wait has what it needs of its record, so that making
             # one for each (and being told of its life) is spared. A capture has its own way with events.
-            event = thread.events.get(other.device_index) if kept else None
-            if event is not None and thread.pending is None and not session.recording.file.closed:
-                number = events.get(event.cuda_event)
+            event, number = thread.events.get(other.device_index, NO_EVENT) if kept else NO_EVENT
+            if number is not None and thread.pending is None and not file.closed:
                 source, target = stream_ids.get(other.cuda_stream or -1 - other.device_index), stream_ids.get(stream.cuda_stream or -1 - stream.device_index)
-                if number is not None and source is not None and target is not None:
+                if source is not None and target is not None:
                     # Both rows at once, which the callbacks then need not write.
                     thread.told = True
                     try:
                         recorded = now()
-                        plain_record(event, other)
+                        bare_record(event, other)
                         waited = now()
-                        plain_wait(event, stream)
+                        bare_wait(event, stream)
                     finally:
                         thread.told = False
                     ident = thread.id if thread.id is not None else thread_of(thread)
@@ -171,9 +175,10 @@ class Calls:
             try:
                 if kept:
                     if event is None:
-                        event = thread.events[other.device_index] = Event()
+                        event = Event()
                     plain_record(event, other)
                     plain_wait(event, stream)
+                    thread.events[other.device_index] = event, events.get(event.cuda_event)
                 else:
                     plain_wait_stream(stream, other)
             finally:

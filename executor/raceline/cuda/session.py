@@ -51,7 +51,7 @@ class Thread:
         self.slot = None  # its number for the join with device activities
         self.id = None  # its id in the trace, where that stays the same
         self.site = None  # the site of the patched call that is active
-        self.events = {}  # device → the event of its wait_stream calls
+        self.events = {}  # device → the event of its wait_stream calls, and its id once it has one
         self.told = False  # whether the record and the wait that are being issued have their rows from elsewhere
         self.turn = -1  # the backward for which it is lent to another thread, and to which
         self.lent = None
