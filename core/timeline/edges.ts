@@ -17,6 +17,8 @@ export interface Edges {
   readonly reach: Float64Array;
   /** All edges, the longest wait first. */
   readonly byBlocked: Int32Array;
+  /** Each edge's place in `byBlocked`. */
+  readonly rank: Int32Array;
 }
 
 const stretch = 256;
@@ -24,6 +26,9 @@ const stretch = 256;
 /** Over this many only the longest `fewest` are drawn, with those of the selection and the findings. */
 export const mostEdges = 200;
 export const fewestEdges = 50;
+
+/** Up to so many in the view are ranked; among more, the longest of all are soon found to lie in it. */
+const mostRanked = 2048;
 
 export function buildEdges(marks: MarkColumns): Edges {
   const waits: number[] = [];
@@ -44,6 +49,7 @@ export function buildEdges(marks: MarkColumns): Edges {
     waitTime: new Float64Array(length),
     reach: new Float64Array(Math.ceil(length / stretch)).fill(Number.NEGATIVE_INFINITY),
     byBlocked: Int32Array.from({ length }, (_, i) => i),
+    rank: new Int32Array(length),
   };
   waits.forEach((wait, i) => {
     edges.record[i] = marks.other[wait]!;
@@ -54,6 +60,9 @@ export function buildEdges(marks: MarkColumns): Edges {
   });
   const held = (edge: number): number => marks.blocked[edges.wait[edge]!]!;
   edges.byBlocked.sort((a, b) => held(b) - held(a) || a - b);
+  edges.byBlocked.forEach((edge, i) => {
+    edges.rank[edge] = i;
+  });
   return edges;
 }
 
@@ -70,16 +79,23 @@ export function visibleEdges(edges: Edges, view: View, always: readonly number[]
     if (edges.reach[from / stretch]! < view.start) continue;
     const end = Math.min(edges.length, from + stretch);
     for (let i = from; i < end; i++) if (isIn(edges, i, view)) found.push(i);
-    if (found.length > mostEdges) return longest(edges, view, always);
+    if (found.length > mostRanked) return longest(edges, edges.byBlocked, view, always);
   }
-  return found;
+  if (found.length <= mostEdges) return found;
+  return longest(
+    edges,
+    found.sort((a, b) => edges.rank[a]! - edges.rank[b]!),
+    view,
+    always,
+  );
 }
 
-function longest(edges: Edges, view: View, always: readonly number[]): number[] {
+/** The first of `ranked` that lie in the view. */
+function longest(edges: Edges, ranked: ArrayLike<number>, view: View, always: readonly number[]): number[] {
   const chosen = new Set(always.filter((edge) => isIn(edges, edge, view)));
   let found = 0;
-  for (let i = 0; i < edges.length && found < fewestEdges; i++) {
-    const edge = edges.byBlocked[i]!;
+  for (let i = 0; i < ranked.length && found < fewestEdges; i++) {
+    const edge = ranked[i]!;
     if (!isIn(edges, edge, view)) continue;
     found++;
     chosen.add(edge);

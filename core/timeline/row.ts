@@ -15,6 +15,8 @@ export interface Row {
   readonly sampleStart: Float64Array;
   /** Time covered by all items before item 0, 16, 32, … */
   readonly sampleBusy: Float64Array;
+  /** Duration of the longest item: where even that is narrow, none is drawn by itself. */
+  readonly longest: number;
 }
 
 const shift = 4;
@@ -25,14 +27,17 @@ export function makeRow(items: Int32Array, columns: Intervals): Row {
   const sampleStart = new Float64Array(samples);
   const sampleBusy = new Float64Array(samples);
   let busy = 0;
+  let longest = 0;
   for (let i = 0; i < items.length; i++) {
     if ((i & mask) === 0) {
       sampleStart[i >> shift] = columns.start[items[i]!]!;
       sampleBusy[i >> shift] = busy;
     }
-    busy += columns.duration[items[i]!]!;
+    const length = columns.duration[items[i]!]!;
+    busy += length;
+    if (length > longest) longest = length;
   }
-  return { items, sampleStart, sampleBusy };
+  return { items, sampleStart, sampleBusy, longest };
 }
 
 /** The first position at or after `from` whose start is at or after `time`. */

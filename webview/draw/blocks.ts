@@ -40,6 +40,8 @@ export function drawPool(pen: Pen, scene: Scene, box: LaneBox, top: number, stri
   }
   pool.rows.forEach((row, i) => {
     const place = box.rows[i]!;
+    // Blocks reach down into the rows below their own, never up.
+    if (place.y + top >= scene.height) return;
     const picture = pictureOf(scene, pen, row, timeline.blocks, 3);
     if (picture.dense) strips.add(pen, picture.density, colors.color, scale.left, place.y + top, place.height, 0.8);
     for (let n = 0; n < picture.count; n++) drawBlock(pen, scene, box, top, picture.items[n]!, colors, labels);

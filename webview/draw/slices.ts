@@ -5,7 +5,7 @@
 import { makePicture, type RowPicture, takePicture } from '../../core/timeline/picture.ts';
 import type { LaneBox, RowBox } from '../../core/timeline/layout.ts';
 import type { Intervals, Row } from '../../core/timeline/row.ts';
-import { toX } from '../../core/timeline/view.ts';
+import { span, toX } from '../../core/timeline/view.ts';
 import { timeText } from '../../core/timeline/units.ts';
 import { css, mix } from './color.ts';
 import {
@@ -39,6 +39,8 @@ export interface Label {
 /** Room in CSS pixels from which a slice is tinted, labelled. */
 const tinted = 5;
 const labelled = 16;
+/** Room from which a held wait is a line. */
+const heldFrom = 6;
 /** From here on corners are rounded: paths cost more than rectangles, and small ones are many. */
 const rounded = 24;
 
@@ -220,7 +222,10 @@ function drawHeld(pen: Pen, scene: Scene, box: LaneBox, top: number, labels: Lab
   if (box.lane.kind !== 'stream') return;
   const { scale, timeline, trace } = scene;
   const place = box.rows[0]!;
-  const picture = pictureOf(scene, pen, box.lane.stream.held, timeline.held, 6);
+  const { held } = box.lane.stream;
+  // At most zooms all are short, and there is nothing to look for.
+  if ((held.longest / span(scale)) * scale.width < heldFrom - 1) return;
+  const picture = pictureOf(scene, pen, held, timeline.held, heldFrom);
   if (picture.count === 0) return;
   const { ctx, theme } = pen;
   const middle = Math.round(place.y + top + place.height / 2);

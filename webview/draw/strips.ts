@@ -31,29 +31,35 @@ export interface StripImage {
 /** Lines of one image; what does not fit is drawn in several goes. */
 const mostLines = 1024;
 
+/** Colours of one theme, times the opacities in use; themes come and go. */
+const mostShades = 64;
+
 export function makeStrips(width: number, makeImage: (width: number, height: number) => StripImage): Strips {
   const { image, canvas, ctx: target } = makeImage(width, mostLines);
   const pixels = new Uint32Array(image.data.buffer, image.data.byteOffset, width * mostLines);
   const placed: Placed[] = [];
   let used = 0;
-  let shadesOf = '';
-  const shades = new Uint32Array(256);
+  const mixed = new Map<string, Uint32Array>();
 
-  /** Colours of all densities as the image's bytes: red, green, blue, opacity. */
-  function mixShades(color: Rgb, opacity: number): void {
+  /** Colours of all densities as the image's bytes: red, green, blue, opacity. Streams come by turns, so each is kept. */
+  function shadesOf(color: Rgb, opacity: number): Uint32Array {
     const key = `${color} ${opacity}`;
-    if (key === shadesOf) return;
-    shadesOf = key;
+    const known = mixed.get(key);
+    if (known) return known;
+    const shades = new Uint32Array(256);
     const bytes = new Uint8Array(shades.buffer);
     for (let i = 1; i < 256; i++)
       bytes.set([...color, Math.round(255 * opacity * (faintest + (1 - faintest) * (i / 255)))], 4 * i);
+    if (mixed.size >= mostShades) mixed.clear();
+    mixed.set(key, shades);
+    return shades;
   }
 
   const strips: Strips = {
     add(pen, density, color, x, y, height, opacity) {
       const lines = Math.max(1, Math.min(mostLines, Math.round(height * pen.ratio)));
       if (used + lines > mostLines) strips.flush(pen);
-      mixShades(color, opacity);
+      const shades = shadesOf(color, opacity);
       const from = used * width;
       const count = Math.min(width, density.length);
       for (let i = 0; i < count; i++) {
