@@ -7,7 +7,7 @@ import { rowsOfBlock } from '../../core/timeline/pools.ts';
 import { toX } from '../../core/timeline/view.ts';
 import { sizeText, timeText } from '../../core/timeline/units.ts';
 import { css } from './color.ts';
-import { drawDashes, drawHatch, fitText, fontOf, type Pen, roundedRect, snap, widthOf } from './pen.ts';
+import { drawDashes, fitText, fontOf, hatchPattern, type Pen, roundedRect, snap, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
 import { type Label, pictureOf } from './slices.ts';
 import type { Strips } from './strips.ts';
@@ -38,13 +38,18 @@ export function drawPool(pen: Pen, scene: Scene, box: LaneBox, top: number, stri
     for (let i = 1; i < pool.rows.length; i++)
       ctx.fillRect(scale.left, snap(pen, box.rows[i]!.y + top) - 2, scale.width, 1);
   }
+  const inks: Inks = {
+    colors,
+    ground: css(theme.background),
+    hatch: hatchPattern(pen, colors.hatch, 7, false),
+  };
   pool.rows.forEach((row, i) => {
     const place = box.rows[i]!;
     // Blocks reach down into the rows below their own, never up.
     if (place.y + top >= scene.height) return;
     const picture = pictureOf(scene, pen, row, timeline.blocks, 3);
     if (picture.dense) strips.add(pen, picture.density, colors.color, scale.left, place.y + top, place.height, 0.8);
-    for (let n = 0; n < picture.count; n++) drawBlock(pen, scene, box, top, picture.items[n]!, colors, labels);
+    for (let n = 0; n < picture.count; n++) drawBlock(pen, scene, box, top, picture.items[n]!, inks, labels);
   });
 }
 
@@ -75,13 +80,20 @@ export function blockPlace(scene: Scene, box: LaneBox, top: number, block: numbe
   return { y: from.y + top, height: to.y + to.height - from.y };
 }
 
+/** What all blocks of a pool are drawn with, looked up once: there may be thousands in a frame. */
+interface Inks {
+  readonly colors: StreamColors;
+  readonly ground: string;
+  readonly hatch: CanvasPattern | null;
+}
+
 function drawBlock(
   pen: Pen,
   scene: Scene,
   box: LaneBox,
   top: number,
   block: number,
-  colors: StreamColors,
+  { colors, ground, hatch }: Inks,
   labels: Label[],
 ): void {
   const { scale, timeline } = scene;
@@ -93,7 +105,6 @@ function drawBlock(
   const allocated = snap(pen, cut(timeline.blocks.start[block]!));
   const released = snap(pen, cut(timeline.blocks.release[block]!));
   const reusable = snap(pen, cut(timeline.blocks.start[block]! + timeline.blocks.duration[block]!));
-  const ground = css(pen.theme.background);
   const held = released - allocated;
   const back = reusable - released;
   if (held >= rounded && height >= 8) {
@@ -117,7 +128,10 @@ function drawBlock(
       ctx.fillStyle = ground;
       ctx.fillRect(released + 1, y + 1, back - 3, height - 2);
     }
-    if (height >= 6) drawHatch(pen, released, y + 1, back - 1, height - 2, colors.hatch, 7);
+    if (height >= 6 && hatch) {
+      ctx.fillStyle = hatch;
+      ctx.fillRect(released, y + 1, back - 1, height - 2);
+    }
     drawLastUse(pen, scene, block, y, height, colors, left, right);
   } else if (back >= 2) {
     ctx.fillStyle = colors.block;
