@@ -71,13 +71,7 @@ export class HostRows {
 
   /** Grouped by thread, then by start, the longer first. */
   order(): Int32Array {
-    const start = this.start.cells;
-    const duration = this.duration.cells;
-    return groupedOrder(this.length, this.thread.cells, (a, b) => {
-      const first = start[a]!;
-      const second = start[b]!;
-      return first < second || (first === second && duration[a]! > duration[b]!);
-    });
+    return groupedOrder(this.length, this.thread.cells, this.start.cells, this.duration.cells);
   }
 
   /** Sorts the rows now; an importer that does it points its own indices at the new places itself. */
@@ -344,11 +338,9 @@ export class TraceDraft {
         if (launcher >= 0) device.launcher.set(row, hostPlace[launcher]!);
       }
     }
-    const deviceStart = device.start.cells;
-    const deviceOrder = groupedOrder(device.length, device.stream.cells, (a, b) => deviceStart[a]! < deviceStart[b]!);
+    const deviceOrder = groupedOrder(device.length, device.stream.cells, device.start.cells);
     this.#pointOriginsAtSlices(deviceOrder);
-    const counterTime = counters.time.cells;
-    const counterOrder = groupedOrder(counters.length, undefined, (a, b) => counterTime[a]! < counterTime[b]!);
+    const counterOrder = groupedOrder(counters.length, undefined, counters.time.cells);
 
     const program: StreamProgram = {
       streams: this.programStreams,

@@ -57,9 +57,18 @@ export class ByteInterner {
   }
 
   #same(bytes: Uint8Array, from: number, length: number, offset: number): boolean {
+    // The hashes are the same already, so this nearly always goes through to the end; four bytes are compared at a time.
     const arena = this.#arena;
-    // Names differ at their ends more often than at their beginnings.
-    for (let i = length - 1; i >= 0; i--) if (arena[offset + i] !== bytes[from + i]) return false;
+    let i = 0;
+    for (; i + 4 <= length; i += 4) {
+      const differing =
+        (arena[offset + i]! ^ bytes[from + i]!) |
+        (arena[offset + i + 1]! ^ bytes[from + i + 1]!) |
+        (arena[offset + i + 2]! ^ bytes[from + i + 2]!) |
+        (arena[offset + i + 3]! ^ bytes[from + i + 3]!);
+      if (differing !== 0) return false;
+    }
+    for (; i < length; i++) if (arena[offset + i] !== bytes[from + i]) return false;
     return true;
   }
 

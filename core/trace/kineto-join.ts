@@ -167,8 +167,7 @@ class Sites {
 
 function sortedMemory(rows: KinetoRows): Int32Array {
   const { time } = rows.memory;
-  const times = time.cells;
-  return groupedOrder(time.length, undefined, (a, b) => times[a]! < times[b]!);
+  return groupedOrder(time.length, undefined, time.cells);
 }
 
 function makeBlocks(
