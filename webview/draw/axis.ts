@@ -1,9 +1,9 @@
 /** Paints the time axis and its grid. Ticks are d3's, at most one every 110 px. */
 import { scaleLinear } from 'd3';
-import { grouped, type TimeUnit, unitFor } from '../../core/timeline/units.ts';
+import { grouped, timeText, type TimeUnit, unitFor } from '../../core/timeline/units.ts';
 import { span, toX } from '../../core/timeline/view.ts';
 import { css } from './color.ts';
-import { drawRule, drawText, type Pen, snap } from './pen.ts';
+import { drawRule, drawText, fontOf, type Pen, snap, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
 
 export interface Ticks {
@@ -40,18 +40,34 @@ export function drawAxis(pen: Pen, scene: Scene, ticks: Ticks, y: number): void 
   ctx.fillRect(0, y, width, height);
   const label = measures.narrow ? ticks.unit.name : `${ticks.unit.name} from start of run`;
   drawText(pen, label, 12, y + height / 2, { color: theme.muted });
+  const pill = rangePill(pen, scene);
   for (const time of ticks.times) {
     const x = snap(pen, toX(scale, time));
     if (x > width - 26) continue;
     ctx.fillStyle = css(theme.muted, 0.6);
     ctx.fillRect(x, y + height - 5, 1, 5);
     const first = x - scale.left < 14;
-    drawText(pen, grouped(time / ticks.unit.nanoseconds, ticks.digits), x + (first ? 4 : 0), y + height / 2 - 2, {
+    const text = grouped(time / ticks.unit.nanoseconds, ticks.digits);
+    // A number that looked out from under the pill would be another number.
+    if (pill && Math.abs(x - pill.x) < (pill.width + widthOf(pen, text, fontOf(pen, 11))) / 2 + 2) continue;
+    drawText(pen, text, x + (first ? 4 : 0), y + height / 2 - 2, {
       color: theme.muted,
       align: first ? 'left' : 'center',
     });
   }
   drawRule(pen, 0, y + height - 1, width, ruleColor(pen));
+}
+
+/** Where the length of the range stands on the axis, its middle; undefined: there is no range. */
+export function rangePill(
+  pen: Pen,
+  { range, scale, width }: Scene,
+): { readonly text: string; readonly x: number; readonly width: number } | undefined {
+  if (!range) return undefined;
+  const from = snap(pen, Math.max(scale.left, toX(scale, range.start)));
+  const to = snap(pen, Math.min(width, toX(scale, range.end)));
+  const text = timeText(span(range));
+  return { text, x: (from + to) / 2, width: widthOf(pen, text, fontOf(pen, 11, 'bold')) + 16 };
 }
 
 /** Lines between lanes: in high contrast they are the theme's contrast border, quieter. */

@@ -5,7 +5,8 @@
 import { edgePath, type Target } from '../../core/timeline/hit.ts';
 import { firstStarting } from '../../core/timeline/row.ts';
 import { timeText } from '../../core/timeline/units.ts';
-import { span, toX } from '../../core/timeline/view.ts';
+import { toX } from '../../core/timeline/view.ts';
+import { rangePill } from './axis.ts';
 import { blockPlace } from './blocks.ts';
 import { contrast, css, type Rgb } from './color.ts';
 import { poolBox, slicePlace } from './fault.ts';
@@ -165,7 +166,8 @@ function drawRange(pen: Pen, scene: Scene): void {
     ctx.fillRect(to, axis, 1, height);
     ctx.fillStyle = css(theme.focus, 0.25);
     ctx.fillRect(from, axis, Math.max(0, to - from), measures.axis - 1);
-    drawPill(pen, timeText(span(range)), (from + to) / 2, axis + 11);
+    const pill = rangePill(pen, scene);
+    if (pill) drawPill(pen, pill.text, pill.x, axis + 11);
   });
 }
 
