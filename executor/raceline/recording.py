@@ -25,6 +25,8 @@ class Recording:
         self._thread_ids = itertools.count()
         # Asked for the profiler's number of each new stream: (device, handle, id) → number or None.
         self.number_of = None
+        # Called before each step.
+        self.before_step = None
         # The site to fall back on when no frame of the program is on the stack: autograd's own threads during a backward.
         self.fallback_site = None
 
@@ -117,6 +119,8 @@ class Recording:
 
     def step(self, kind, body="", site=-1, time=None, following=None):
         """Write one step; `body` holds its own keys, each with a leading comma. `site` -1: look it up here."""
+        if self.before_step is not None:
+            self.before_step()
         if site == -1:
             site = self.sites.at(sys._getframe())[0]
         if time is None:

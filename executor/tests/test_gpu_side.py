@@ -208,6 +208,26 @@ class Lines(unittest.TestCase):
         self.assertEqual(told, 4 * ["record", "wait"])
         self.assertEqual(len({r["s"] for r in trace.of("record", "wait")[:6]}), 1)
 
+    def test_storages_that_are_asked_whether_they_are_gone(self):
+        """As on PyTorch 2.1, whose storages cannot be referred to weakly."""
+        from raceline.storage_ends import StorageEnds
+
+        gone = []
+        ends = StorageEnds(polled=True)
+        x, y = torch.ones(4), torch.ones(4)
+        part = x[1:]
+        ends.when_gone(x.untyped_storage(), gone.append, "x")
+        ends.when_gone(y.untyped_storage(), gone.append, "y")
+        ends.poll()
+        self.assertEqual(gone, [])
+        del x, y
+        ends.poll()
+        self.assertEqual(gone, ["y"], "a view still holds the other")
+        del part
+        ends.poll()
+        ends.poll()
+        self.assertEqual(gone, ["y", "x"])
+
     def test_scratch_memory_is_measured_until_two_calls_agree(self):
         def body(session, state):
             watch = torch.utils._python_dispatch._get_current_dispatch_mode()

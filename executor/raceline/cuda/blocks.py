@@ -1,8 +1,8 @@
 """Which blocks of memory are alive, by address, and which of them is pinned host memory."""
 import array
-import weakref
 
 from raceline.operators import extent
+from raceline.storage_ends import StorageEnds
 
 
 class Blocks:
@@ -16,6 +16,9 @@ class Blocks:
         # Allocations in order, address and block id in turn: what the allocator's own history is matched with at the end.
         self.order = array.array("Q")
         self.new_id = recording.new_block
+        self._ends = StorageEnds()
+        if self._ends.polled:
+            recording.before_step = self._ends.poll
 
     def add(self, address, size, stream, backward, site, name, time):
         block = self.live[address] = self.new_id()
@@ -35,6 +38,7 @@ class Blocks:
 
     def pin(self, tensor, stream, site):
         """Follow a pinned host buffer from here on; returns its block, or None for pageable memory."""
+        self._ends.poll()
         storage = tensor.untyped_storage()
         address = storage.data_ptr()
         block = self.pinned.get(address)
@@ -46,7 +50,7 @@ class Blocks:
         block = self.new_id()
         recording.alloc(block, address, storage.nbytes(), stream, site, recording.sites.target(), True)
         self.pinned[address] = block
-        weakref.finalize(storage, self._unpin, address, block).atexit = False
+        self._ends.when_gone(storage, self._unpin, address, block)
         return block
 
     def _unpin(self, address, block):

@@ -8,7 +8,15 @@ import sys
 import time
 
 import torch
-import torch.cuda._gpu_trace as gpu_trace
+
+try:
+    import torch.cuda._gpu_trace as gpu_trace
+
+    PREFIX, activate = "", torch._C._activate_gpu_trace
+except ImportError:  # before PyTorch 2.3
+    import torch.utils._cuda_trace as gpu_trace
+
+    PREFIX, activate = "CUDA", torch._C._activate_cuda_trace
 
 from raceline.rows import FREE, RECORD, WAIT
 
@@ -34,11 +42,11 @@ class Callbacks:
             table.update(memory_allocation=self.allocation, memory_deallocation=self.deallocation)
         for kind, callback in table.items():
             if not _shortcut(kind, callback):
-                getattr(gpu_trace, f"register_callback_for_{kind}")(callback)
+                getattr(gpu_trace, f"register_callback_for_{PREFIX.lower()}{'_' if PREFIX else ''}{kind}")(callback)
         for kind in ("event_creation", "memory_allocation", "memory_deallocation", "stream_creation"):
             if kind not in table:
                 _shortcut(kind, bool)  # asked for all the same: a call of no Python is the least
-        torch._C._activate_gpu_trace()
+        activate()
 
     @staticmethod
     def remove():
@@ -215,7 +223,7 @@ class _Direct:
 
 
 def _shortcut(kind, callback):
-    name = "".join(part.capitalize() for part in kind.split("_")) + "Callbacks"
+    name = PREFIX + "".join(part.capitalize() for part in kind.split("_")) + "Callbacks"
     registry = getattr(gpu_trace, name, None)
     if isinstance(registry, _Direct):  # a recording before this one
         registry.listen(callback)

@@ -5,7 +5,6 @@ mode (redirect), the dispatch mode (watch), the stand-ins of torch.cuda (streams
 """
 import contextlib
 import sys
-import weakref
 
 import torch
 
@@ -17,6 +16,7 @@ from raceline.meta.redirect import GET_DEVICE, Redirect
 from raceline.meta.watch import Watch
 from raceline.operators import extent
 from raceline.recording import Recording
+from raceline.storage_ends import StorageEnds
 
 LIMITS = (
     "Tensors have no values there: a branch on a tensor's value takes the arm for zero.",
@@ -39,6 +39,9 @@ class Session:
     def __init__(self, file, sites, start, level):
         self.device = model.Device()
         self.recording = Recording(file, sites, lambda: self.device.now)
+        self._ends = StorageEnds()
+        if self._ends.polled:
+            self.recording.before_step = self._ends.poll
         self.level = level
         self.plans = {}
         self.blocks = {}
@@ -124,7 +127,7 @@ class Session:
         block = self.blocks[key] = TensorBlock(recording.new_block(), memory, handle, pinned)
         recording.alloc(block.id, address, size if pinned else memory.size, self.stream_id(handle), recording.sites.here() if site == -1 else site, name, pinned, time)
         self._count()
-        weakref.finalize(storage, self._released, key).atexit = False
+        self._ends.when_gone(storage, self._released, key)
         return block
 
     def _released(self, key):
