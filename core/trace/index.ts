@@ -207,7 +207,8 @@ export class TraceOpener {
       this.#reader.push(bytes);
       return;
     }
-    this.#head = this.#head.length > 0 ? joined(this.#head, bytes) : bytes.slice();
+    // Always a copy: `slice` of a Node Buffer is none.
+    this.#head = joined(this.#head, bytes);
     if (this.#head.length >= detectLength) this.#begin();
   }
 

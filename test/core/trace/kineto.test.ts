@@ -345,3 +345,53 @@ describe('other JSON', () => {
     expect(message(text)).toContain(words);
   });
 });
+
+describe('arguments laid out as those of the event before', () => {
+  const event = (correlation: number, args: string) =>
+    `  {\n    "ph": "X", "cat": "kernel", "name": "k", "pid": 0, "tid": 9,\n    "ts": ${correlation}.000, "dur": 1.000,\n    "args": {\n      ${args}\n    }\n  }`;
+  const read = (args: readonly string[]) =>
+    openText(`{\n  "traceEvents": [\n${args.map((text, i) => event(i + 1, text)).join(',\n')}\n  ]\n}`);
+  const usual = '"device": 0, "stream": 7, "correlation": 21';
+
+  it.each([
+    ['another number', '"device": 0, "stream": 7, "correlation": 3456', 3456],
+    ['a negative one', '"device": 0, "stream": 7, "correlation": -5', -5],
+    ['an exponent', '"device": 0, "stream": 7, "correlation": 3e2', 300],
+    ['decimals', '"device": 0, "stream": 7, "correlation": 12.75', 12],
+    ['null', '"device": 0, "stream": 7, "correlation": null', -1],
+    ['another key', '"device": 0, "stream": 7, "correlatiom": 22', -1],
+    ['another order', '"correlation": 22, "device": 0, "stream": 7', 22],
+    ['one key twice', '"device": 0, "device": 0, "stream": 7', -1],
+    ['an empty key', '"":1, "device": 0, "stream": 7, "correlation": 22', 22],
+    ['nothing', '', -1],
+  ])('%s is read for itself', (_, args, correlation) => {
+    // Twice: the second time after itself.
+    const { deviceSlices } = read([usual, usual, args, args, usual]);
+    const found = [...deviceSlices.start].map((start, i) => [start, deviceSlices.correlation[i]]);
+    const got = new Map(found.map(([start, value]) => [start, value]));
+    const alone = read([args]).deviceSlices.correlation[0];
+    expect([got.get(0), got.get(1000), got.get(2000), got.get(3000), got.get(4000)]).toEqual([
+      21,
+      21,
+      alone,
+      alone,
+      21,
+    ]);
+    expect(alone === 0 ? 0 : alone).toBe(correlation);
+  });
+
+  it('does not keep the memory of a piece, also not of a Node Buffer', async () => {
+    const text = Buffer.from(`{\n  "traceEvents": [\n${[1, 2, 3, 4].map((i) => event(i, usual)).join(',\n')}\n  ]\n}`);
+    const half = text.indexOf('"ts": 3');
+    async function* overwritten() {
+      const piece = Buffer.alloc(text.length);
+      for (const part of [text.subarray(0, half), text.subarray(half)]) {
+        part.copy(piece);
+        yield piece.subarray(0, part.length);
+        piece.fill(120);
+      }
+    }
+    const trace = await openTraceFrom(overwritten(), 'trace.json');
+    expect([...trace.deviceSlices.correlation]).toEqual([21, 21, 21, 21]);
+  });
+});
