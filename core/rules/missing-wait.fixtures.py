@@ -2273,38 +2273,3 @@ def load(host, mode):
     if mode != "late":
         torch.cuda.current_stream().wait_stream(copier)
     return x * 2
-
-#- case: what a guard has refused is so in the tests that follow
-def load(host, mode):
-    if mode is not None:
-        raise ValueError("no mode yet")
-    copier = torch.cuda.Stream()
-    with torch.cuda.stream(copier):
-        x = host.cuda(non_blocking=True)
-    if mode is None:
-        torch.cuda.current_stream().wait_stream(copier)
-    return x * 2
-
-#- case: what one of two reasons has refused may still be so
-def load(host, mode, late):
-    if mode is None and late is None:
-        raise ValueError("one of the two")
-    copier = torch.cuda.Stream()
-    with torch.cuda.stream(copier):
-        x = host.cuda(non_blocking=True)
-    if mode is not None:
-        torch.cuda.current_stream().wait_stream(copier)
-    return x * 2
-         # ^ missing-wait: `x` is read on
-#- fixed
-def load(host, mode, late):
-    if mode is None and late is None:
-        raise ValueError("one of the two")
-    copier = torch.cuda.Stream()
-    with torch.cuda.stream(copier):
-        x = host.cuda(non_blocking=True)
-        copier_done = copier.record_event()
-    if mode is not None:
-        torch.cuda.current_stream().wait_stream(copier)
-    torch.cuda.current_stream().wait_event(copier_done)
-    return x * 2

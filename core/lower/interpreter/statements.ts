@@ -313,7 +313,6 @@ function* execIf(m: Machine, first: If): Running {
     // `else: raise …` is the same, the other way round.
     const must = !failed && statement.orelse.at(-1)?.kind === 'Raise';
     const prefer = failed || must ? undefined : preferred(m, statement);
-    const before = m.consulted;
     const taken = condition(
       m,
       statement.test,
@@ -322,8 +321,7 @@ function* execIf(m: Machine, first: If): Running {
         : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
     );
     m.settle(m.frame);
-    // What is taken by what is known alone may be known too roughly; where it was decided, this path ends here.
-    if (guard && taken && m.consulted === before && statement.test.kind !== 'Constant') return 'normal';
+    if (guard && taken && statement.test.kind !== 'Constant') return 'normal';
     const [next] = statement.orelse;
     // In turn, not each inside of the one before: chains of `elif` may be as long as they like.
     if (taken || statement.orelse.length !== 1 || next?.kind !== 'If')
