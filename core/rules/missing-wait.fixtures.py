@@ -2263,13 +2263,3 @@ def load(host, cache, mode):
         x = host.cuda(non_blocking=True)
     torch.cuda.current_stream().wait_stream(copier)
     return x * 2
-
-#- case: what is asserted is so in the tests that follow
-def load(host, mode):
-    assert mode != "late"
-    copier = torch.cuda.Stream()
-    with torch.cuda.stream(copier):
-        x = host.cuda(non_blocking=True)
-    if mode != "late":
-        torch.cuda.current_stream().wait_stream(copier)
-    return x * 2
