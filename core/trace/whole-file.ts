@@ -16,7 +16,8 @@ export class WholeFile {
   push(bytes: Uint8Array): void {
     this.#length += bytes.length;
     if (this.#length > this.#most) throw new TraceError(this.#tooLarge, this.#length);
-    this.#parts.push(bytes.slice());
+    // Not `slice`, which copies nothing of a Node Buffer: the caller may use its memory again.
+    this.#parts.push(new Uint8Array(bytes));
   }
 
   /** All of them as one; they are not kept. */

@@ -147,7 +147,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
     case 'tuple':
     case 'sorted':
     case 'reversed': {
-      if (args.length === 0) return name === 'tuple' ? m.temp(new TupleV([])) : emptyContainer(m, new ListV([]));
+      if (args.length === 0) return name === 'tuple' ? m.temp(new TupleV([])) : newContainer(m, new ListV([]));
       const items = itemsOf(m, first, node);
       if (name === 'reversed') items.reverse();
       return name === 'tuple' ? m.temp(new TupleV(items)) : m.temp(new ListV(items));
@@ -169,7 +169,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
           dict.entries.set(keyOf(key), { key, value: items[1] ?? null });
         }
       for (const [key, value] of keywords) dict.entries.set(keyOf(key), { key, value });
-      return args.length === 0 && keywords.size === 0 ? emptyContainer(m, dict) : dict;
+      return args.length === 0 && keywords.size === 0 ? newContainer(m, dict) : dict;
     }
     case 'sum': {
       const items = itemsOf(m, first, node);
@@ -320,10 +320,11 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
   return plain(name);
 }
 
-/** An empty container of module code that runs by demand: others may have filled it since. */
-export function emptyContainer<T extends ListV | DictV>(m: Machine, container: T): T {
+/** A container that was just made. An empty one of module code that runs by demand: others may have filled it since. */
+export function newContainer<T extends ListV | DictV>(m: Machine, container: T): T {
   m.temp(container);
-  if (m.before > 0 && m.frame.scope.kind === 'module') container.open = true;
+  const empty = container instanceof ListV ? container.items.length === 0 : container.entries.size === 0;
+  if (m.before > 0 && empty && m.frame.scope.kind === 'module') container.open = true;
   return container;
 }
 

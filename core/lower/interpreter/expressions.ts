@@ -22,7 +22,7 @@ import {
 } from '../values.ts';
 import { assignTo, sourceOf, storeName } from './assign.ts';
 import { getAttribute } from './attributes.ts';
-import { isBuiltin } from './builtins.ts';
+import { isBuiltin, newContainer } from './builtins.ts';
 import { call, callMethod } from './calls.ts';
 import { resolutionOrder } from './classes.ts';
 import { contains, getItem } from './containers.ts';
@@ -55,7 +55,7 @@ export function ev(m: Machine, node: Expression): Value {
     case 'Tuple':
       return m.temp(new TupleV(elements(m, node.elements)));
     case 'List':
-      return m.temp(containerDisplay(m, new ListV(elements(m, node.elements))));
+      return newContainer(m, new ListV(elements(m, node.elements)));
     case 'Set': {
       const set = m.temp(new SetV());
       for (const item of elements(m, node.elements)) set.items.set(keyOf(item), item);
@@ -72,7 +72,7 @@ export function ev(m: Machine, node: Expression): Value {
           for (const [key, entry] of value.entries) dict.entries.set(key, { key: entry.key, value: entry.value });
         else dict.open = true;
       }
-      return containerDisplay(m, dict);
+      return newContainer(m, dict);
     }
     case 'Attribute': {
       const owner = ev(m, node.value);
@@ -164,13 +164,6 @@ function plain(name: string): Unknown {
   const value = new Unknown(name, 'result');
   value.plain = true;
   return value;
-}
-
-/** An empty display of module code that runs by demand: others may have filled it since. */
-function containerDisplay<T extends ListV | DictV>(m: Machine, container: T): T {
-  const empty = container instanceof ListV ? container.items.length === 0 : container.entries.size === 0;
-  if (m.before > 0 && empty && m.frame.scope.kind === 'module') container.open = true;
-  return container;
 }
 
 function not(m: Machine, value: Value, node: Node): Value {

@@ -17,7 +17,7 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
-import { emptyContainer } from './builtins.ts';
+import { newContainer } from './builtins.ts';
 import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
 import { enterContext, plainContext } from './contexts.ts';
 import { keepResults } from './functions.ts';
@@ -86,13 +86,13 @@ export function libraryCall(
     case 'collections.UserList': {
       const bounded = path === 'collections.deque';
       const list = new ListV(bounded && args.length > 0 ? itemsOf(m, first, node) : []);
-      return emptyContainer(m, list);
+      return newContainer(m, list);
     }
     case 'collections.OrderedDict':
     case 'weakref.WeakKeyDictionary':
     case 'weakref.WeakValueDictionary':
     case 'collections.Counter': {
-      const dict = emptyContainer(m, new DictV());
+      const dict = newContainer(m, new DictV());
       if (first instanceof DictV)
         for (const [key, entry] of first.entries) dict.entries.set(key, { key: entry.key, value: entry.value });
       return dict;
