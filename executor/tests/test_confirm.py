@@ -262,6 +262,12 @@ class Bisect(unittest.TestCase):
         got = self.bisect(self.PROGRAM.format(wait="pass"), check="y[0] == 7")
         self.assertEqual((got["status"], got["places"]), ("logic", []))
 
+    def test_a_check_that_cannot_be_asked(self):
+        for check, error in (("nowhere > 1", "NameError"), ("y[0] ==", "SyntaxError")):
+            got = self.bisect(self.PROGRAM.format(wait="pass"), check=check)
+            self.assertEqual((got["status"], got["places"], got["runs"]), ("failed", [], 1))
+            self.assertIn(error, got["message"])
+
     def test_an_exit_code(self):
         program = self.PROGRAM.format(wait="pass").replace("print(y.sum().item())", "raise SystemExit(int(y[0].item() != 6))")
         got = self.bisect(program, exit_code=True)

@@ -132,6 +132,8 @@ class Search:
 
     def result(self):
         right = self._run(Serial(self._device, self._observations))
+        if right["failure"]:
+            return {"status": "failed", "message": f"The check fails where each call is done before the next one begins: {right['failure']}", "places": []}
         again = self._run(Serial(self._device, self._observations))
         if (self._check or self._exit) and not right["right"]:
             return {"status": "logic", "message": "The result is wrong too when each call is done before the next one begins: this is no matter of synchronization.", "places": []}
@@ -220,7 +222,7 @@ class Search:
             raise TooMany
         self._observations.begin()
         self._watching.begin(control)
-        got = {"right": False, "values": {}}
+        got = {"right": False, "values": {}, "failure": ""}
 
         def check(outcome):
             control.finish()
@@ -230,8 +232,8 @@ class Search:
                 names = dict(outcome.names, printed=outcome.printed, exit_code=outcome.code)
                 try:
                     got["right"] = bool(eval(self._check, names))
-                except Exception:
-                    got["right"] = False
+                except Exception as error:
+                    got["failure"] = f"{type(error).__name__}: {first_line(error)}"
             else:
                 got["right"] = outcome.code == 0
 
