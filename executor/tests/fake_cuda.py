@@ -8,13 +8,13 @@ import os
 import sys
 import time
 import types
-import weakref
 
 sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), ".."))
 
 import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
+from raceline.storage_ends import StorageEnds
 
 APART = False
 
@@ -24,12 +24,15 @@ class Allocator(TorchDispatchMode):
     def _should_skip_dynamo(cls):
         return False
 
-    def __init__(self, callbacks):
+    def __init__(self, session):
         super().__init__()
-        self.callbacks = callbacks
+        self.callbacks = session.callbacks
+        self.local = session.local
         self.seen = set()
+        self.ends = StorageEnds()
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        self.poll()
         out = func(*args, **(kwargs or {}))
         for tensor in out if isinstance(out, (tuple, list)) else (out,):
             if isinstance(tensor, torch.Tensor) and tensor.numel():
@@ -37,8 +40,15 @@ class Allocator(TorchDispatchMode):
                 if storage._cdata not in self.seen:
                     self.seen.add(storage._cdata)
                     self.callbacks.allocation(storage.data_ptr())
-                    weakref.finalize(storage, self.gone, storage._cdata, storage.data_ptr()).atexit = False
+                    self.ends.when_gone(storage, self.gone, storage._cdata, storage.data_ptr())
         return out
+
+    def poll(self):
+        """Storages that have to be asked went before the operator that asks them, and are no part of it."""
+        thread = self.local.thread
+        pending, thread.pending = thread.pending, None
+        self.ends.poll()
+        thread.pending = pending
 
     def gone(self, key, address):
         self.seen.discard(key)
@@ -77,8 +87,9 @@ def recording(path):
         session = Session(file, sites, start, "full", types.SimpleNamespace(profile=None))
         session.recording.thread()
         session.recording.stream(0, 0)
-        with Allocator(session.callbacks), Watch(session):
+        with Allocator(session) as allocator, Watch(session):
             yield session, state
+            allocator.poll()
         file.close(0, "ok")
     finally:
         torch.Tensor.is_cuda, torch.Tensor.get_device = is_cuda, get_device

@@ -6,7 +6,6 @@ shape, and again when its turn comes; what it wrote too early is put back. A hos
 all gates, as their time limit does on a device. Memory is not handed out again, backwards run on the stream of their caller.
 """
 import contextlib
-import weakref
 
 import torch
 from torch.overrides import TorchFunctionMode
@@ -14,6 +13,7 @@ from torch.utils._python_dispatch import TorchDispatchMode, _disable_current_mod
 
 from raceline.operators import Plan
 from raceline.sites import Sites
+from raceline.storage_ends import StorageEnds
 
 CUDA, CPU = torch.device("cuda", 0), torch.device("cpu")
 FACTORIES = {"empty", "zeros", "ones", "full", "rand", "randn", "randint", "tensor", "arange", "linspace", "empty_like", "zeros_like", "ones_like", "full_like", "rand_like", "randn_like", "eye"}
@@ -32,6 +32,7 @@ class Held:
 
     def __init__(self):
         self.device_storages = set()
+        self.ends = StorageEnds()
         self.making = False
         self.queues = {}
         self.current_stream = None
@@ -145,10 +146,11 @@ class Held:
         self.current_stream = None
 
     def keep(self, tensor):
+        self.ends.poll()
         storage = tensor.untyped_storage()
         if storage._cdata not in self.device_storages:
             self.device_storages.add(storage._cdata)
-            weakref.finalize(storage, self.device_storages.discard, storage._cdata).atexit = False
+            self.ends.when_gone(storage, self.device_storages.discard, storage._cdata)
 
 
 class Later(TorchDispatchMode):
