@@ -16,7 +16,7 @@ from raceline.meta.redirect import GET_DEVICE, Redirect
 from raceline.meta.watch import Watch
 from raceline.operators import extent
 from raceline.recording import Recording
-from raceline.storage_ends import StorageEnds
+from raceline.storage_ends import LATE, StorageEnds
 
 LIMITS = (
     "Tensors have no values there: a branch on a tensor's value takes the arm for zero.",
@@ -42,6 +42,7 @@ class Session:
         self._ends = StorageEnds()
         if self._ends.polled:
             self.recording.before_step = self._ends.poll
+            file.limit(LATE)
         self.level = level
         self.plans = {}
         self.blocks = {}
@@ -66,6 +67,7 @@ class Session:
         self._stack.enter_context(self._modes())
 
     def finish(self):
+        self._ends.poll()
         self._stack.close()
 
     def end_time(self):
@@ -213,6 +215,7 @@ class Session:
 
     def operator(self, plan, func, args, kwargs, tensors, results, on_device):
         """Write what one operator did. `tensors`: its arguments with their modes; `results`: tensors over new storages."""
+        self._ends.poll()  # what is gone can be handed out again
         device_results = [t for t in results if t.device.type == "meta"]
         if not on_device and not device_results:
             self._host_operator(plan, tensors)
