@@ -18,8 +18,8 @@ export abstract class Column<T extends Cells> {
   protected abstract gather(order: Int32Array): T;
 
   add(delta: number): void {
-    const cells = this.cells;
-    for (let row = 0; row < this.length; row++) cells[row]! += delta;
+    const { cells, length } = this;
+    for (let row = 0; row < length; row++) cells[row]! += delta;
   }
 
   /** Puts the cells in the order of `order`, which names each row once. */
@@ -121,6 +121,9 @@ export const uint8 = (): Column<Uint8Array> => new Uint8Column();
  * The order that groups rows by `group` (small numbers, ascending, -1 first; none: one group) and within a group sorts by
  * `first`, and where that is the same by `longest`, the larger first; else stably. Recorders write long sorted runs, so
  * this is a merge of natural runs: near to linear on real files.
+ *
+ * Each loop below is a function of its own. They run once over many rows, and the engine leaves its fast code where a
+ * loop ends and something begins that it has not seen yet; a function that ends with its loop has nothing more to see.
  */
 export function groupedOrder(
   length: number,
@@ -129,22 +132,19 @@ export function groupedOrder(
   longest?: Float64Array,
 ): Int32Array {
   const order = new Int32Array(length);
-  const spare = new Int32Array(length);
   // Columns rather than a comparing function: it would be called for each row, and the callers' differ.
-  const keys = { first, longest: longest ?? new Float64Array(first.length) };
+  const sort = { order, spare: new Int32Array(length), first, longest: longest ?? new Float64Array(first.length) };
   if (!group) {
-    for (let row = 0; row < length; row++) order[row] = row;
-    sortRuns(order, spare, 0, length, keys);
+    countUp(order);
+    sortRuns(sort, 0, length);
     return order;
   }
-  let groups = 0;
-  for (let row = 0; row < length; row++) if (group[row]! + 2 > groups) groups = group[row]! + 2;
-  const next = new Int32Array(groups + 1);
-  for (let row = 0; row < length; row++) next[group[row]! + 2]!++;
-  for (let i = 1; i <= groups; i++) next[i]! += next[i - 1]!;
+  const next = new Int32Array(highest(group, length) + 3);
+  countGroups(group, length, next);
+  addUp(next);
   const starts = next.slice();
-  for (let row = 0; row < length; row++) order[next[group[row]! + 1]!++] = row;
-  for (let i = 0; i < groups; i++) sortRuns(order, spare, starts[i]!, starts[i + 1]!, keys);
+  layOut(group, next, order);
+  for (let i = 0; i + 1 < starts.length; i++) sortRuns(sort, starts[i]!, starts[i + 1]!);
   return order;
 }
 
@@ -155,44 +155,75 @@ export function inverse(order: Int32Array): Int32Array {
   return result;
 }
 
-function sortRuns(
-  order: Int32Array,
-  spare: Int32Array,
-  from: number,
-  to: number,
-  { first, longest }: { readonly first: Float64Array; readonly longest: Float64Array },
-): void {
-  let runs: number[] = [from];
-  for (let i = from + 1; i < to; i++) {
-    const a = order[i]!;
-    const b = order[i - 1]!;
-    if (first[a]! < first[b]! || (first[a] === first[b] && longest[a]! > longest[b]!)) runs.push(i);
-  }
+function countUp(order: Int32Array): void {
+  for (let row = 0; row < order.length; row++) order[row] = row;
+}
+
+function highest(group: Int32Array, length: number): number {
+  let most = -1;
+  for (let row = 0; row < length; row++) if (group[row]! > most) most = group[row]!;
+  return most;
+}
+
+/** Counts one cell further on, so that adding up gives where each group begins. */
+function countGroups(group: Int32Array, length: number, counts: Int32Array): void {
+  for (let row = 0; row < length; row++) counts[group[row]! + 2]!++;
+}
+
+function addUp(counts: Int32Array): void {
+  for (let i = 1; i < counts.length; i++) counts[i]! += counts[i - 1]!;
+}
+
+function layOut(group: Int32Array, next: Int32Array, order: Int32Array): void {
+  for (let row = 0; row < order.length; row++) order[next[group[row]! + 1]!++] = row;
+}
+
+interface Sort {
+  readonly order: Int32Array;
+  readonly spare: Int32Array;
+  readonly first: Float64Array;
+  readonly longest: Float64Array;
+}
+
+function sortRuns(sort: Sort, from: number, to: number): void {
+  let runs: number[] = [];
+  for (let start = from; start < to; start = runEnd(sort, start, to)) runs.push(start);
   while (runs.length > 1) {
     const merged: number[] = [];
     for (let r = 0; r < runs.length; r += 2) {
-      const low = runs[r]!;
-      merged.push(low);
-      if (r + 1 === runs.length) continue;
-      const middle = runs[r + 1]!;
-      const high = runs[r + 2] ?? to;
-      spare.set(order.subarray(low, middle), low);
-      let a = low;
-      let b = middle;
-      let out = low;
-      while (a < middle && b < high) {
-        const left = spare[a]!;
-        const right = order[b]!;
-        if (first[right]! < first[left]! || (first[right] === first[left] && longest[right]! > longest[left]!)) {
-          order[out++] = right;
-          b++;
-        } else {
-          order[out++] = left;
-          a++;
-        }
-      }
-      while (a < middle) order[out++] = spare[a++]!;
+      merged.push(runs[r]!);
+      if (r + 1 < runs.length) mergeRuns(sort, runs[r]!, runs[r + 1]!, runs[r + 2] ?? to);
     }
     runs = merged;
+  }
+}
+
+/** Where the sorted run that begins at `from` ends. */
+function runEnd({ order, first, longest }: Sort, from: number, to: number): number {
+  let i = from + 1;
+  for (; i < to; i++) {
+    const a = order[i]!;
+    const b = order[i - 1]!;
+    if (first[a]! < first[b]! || (first[a] === first[b] && longest[a]! > longest[b]!)) break;
+  }
+  return i;
+}
+
+/** Merges the runs `low`..`middle` and `middle`..`high`. */
+function mergeRuns({ order, spare, first, longest }: Sort, low: number, middle: number, high: number): void {
+  spare.set(order.subarray(low, middle), low);
+  let a = low;
+  let b = middle;
+  // What is left of the second run lies in its place already, so the first one's end is the end.
+  for (let out = low; a < middle; out++) {
+    const left = spare[a]!;
+    const right = b < high ? order[b]! : left;
+    if (first[right]! < first[left]! || (first[right] === first[left] && longest[right]! > longest[left]!)) {
+      order[out] = right;
+      b++;
+    } else {
+      order[out] = left;
+      a++;
+    }
   }
 }

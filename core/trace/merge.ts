@@ -12,7 +12,7 @@
 import type { Access, Step } from '../program/program.ts';
 import { type DraftOrigin, TraceDraft } from './draft.ts';
 import { TraceError } from './error.ts';
-import { poolsNotRecorded } from './kineto-join.ts';
+import { poolsNotRecorded } from './kineto-limits.ts';
 import { allocatorAlone } from './snapshot.ts';
 import { nameStreams } from './stream-names.ts';
 import type { Trace } from './trace.ts';
