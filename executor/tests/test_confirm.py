@@ -189,6 +189,52 @@ class Confirm(unittest.TestCase):
 
 
 @unittest.skipUnless(torch, NEEDS_TORCH)
+class Reuse(unittest.TestCase):
+    """A released block is found among its pool's free ones, also where the same call used memory that still lives."""
+
+    class Pool:
+        """Hands out each free address once, then new ones."""
+
+        def __init__(self, free):
+            self.free, self.filled = list(free), []
+
+        def fresh(self, size):
+            pool, address = self, self.free.pop(0) if self.free else 1 << 40
+
+            class Block:
+                nbytes = size
+
+                def data_ptr(self):
+                    return address
+
+                def fill_(self, _):
+                    pool.filled.append(address)
+
+            return Block()
+
+    def reuse(self, used, free):
+        from raceline.confirm.hold import Hold
+
+        place = {"name": "aten::copy_", "file": "a.py", "line": 1, "occurrence": 0}
+        pool = self.Pool(free)
+        hold = Hold(pool, None, {"kind": "lifetime", "first": place, "second": place}, broken=False)
+        hold._used[0] = used
+        return hold._reuse(0), pool.filled
+
+    def test_beside_memory_that_still_lives(self):
+        self.assertEqual(self.reuse([(4096, 512), (8192, 512)], free=[8192]), (True, [8192]))
+
+    def test_two_released_blocks(self):
+        self.assertEqual(self.reuse([(4096, 512), (8192, 512)], free=[8192, 4096]), (True, [8192, 4096]))
+
+    def test_a_block_that_is_part_of_a_larger_one(self):
+        self.assertEqual(self.reuse([(4352, 512)], free=[1024, 4096, 4352]), (True, [4096]))
+
+    def test_nothing_is_to_be_had(self):
+        self.assertEqual(self.reuse([(4096, 512)], free=[1024]), (False, []))
+
+
+@unittest.skipUnless(torch, NEEDS_TORCH)
 class Bisect(unittest.TestCase):
     def bisect(self, text, hazards=(), **more):
         from raceline.confirm.bisect import bisect

@@ -160,13 +160,16 @@ class Hold(Serial):
     def _reuse(self, pair):
         """Take the released block as its pool's next owner and fill it; False: it is not to be had (yet)."""
         kept, got = [], []
-        for address, size in self._used[pair]:
+        used = self._used[pair]
+        for one in used:
+            # What still lives, as the tensor that a copy writes does, is never handed out: the search for it comes by the others.
+            if any(_overlaps(block, one) for block in got):
+                continue
             for _ in range(TRIES):
-                block = self.device.fresh(size)
-                if block.data_ptr() < address + size and address < block.data_ptr() + size:
-                    got.append(block)
+                block = self.device.fresh(one[1])
+                (got if any(_overlaps(block, other) for other in used) else kept).append(block)
+                if _overlaps(block, one):
                     break
-                kept.append(block)
         for block in got:
             block.fill_(0xFF)
         gate = self._gates.get(pair)
@@ -174,6 +177,11 @@ class Hold(Serial):
             self.overtaken = comes_while_closed(self.device, self.device.mark(), gate) or self.overtaken
             gate.open()
         return bool(got)
+
+
+def _overlaps(block, memory):
+    address, size = memory
+    return block.data_ptr() < address + size and address < block.data_ptr() + block.nbytes
 
 
 def _at(call, place):
