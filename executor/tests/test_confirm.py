@@ -136,6 +136,21 @@ class Confirm(unittest.TestCase):
             got = self.confirm(program.format(wait="streams.synchronize()", read=read), "host", "host-read-before-copy-done", ("copy_", 5), (name, 7))
             self.assertEqual((got["status"], got["happened"]), ("not reproduced", False), name)
 
+    def test_what_is_saved_before_it_has_come(self):
+        program = """\
+            import io, streams, torch
+            x = torch.full((4,), 3.0)
+            host = torch.zeros(4)
+            with streams.on("a"):
+                host.copy_(x, non_blocking=True)
+            {wait}
+            torch.save(host, io.BytesIO())
+            """
+        got = self.confirm(program.format(wait="pass"), "host", "host-read-before-copy-done", ("copy_", 5), ("torch.save", 7))
+        self.assertEqual((got["status"], got["happened"], got["wrong"]["wrong"]), ("reproduced", True, 16))
+        got = self.confirm(program.format(wait="streams.synchronize()"), "host", "host-read-before-copy-done", ("copy_", 5), ("torch.save", 7))
+        self.assertEqual((got["status"], got["happened"]), ("not reproduced", False))
+
     def test_a_broken_order_that_changes_nothing(self):
         got = self.confirm(
             """\

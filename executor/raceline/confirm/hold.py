@@ -7,7 +7,7 @@ so that what is read too early cannot be right by chance.
 import torch
 
 from raceline.confirm.device import Gate, comes_while_closed
-from raceline.confirm.watch import Control
+from raceline.confirm.watch import HOST_CALLS, Control
 
 # The pair that the recording shows, and what follows it in a loop.
 PAIRS = 3
@@ -27,7 +27,7 @@ class Serial(Control):
         if self.serial and call.on_device and not self.device.capturing():
             self.device.synchronize()
         if call.plan is None:
-            if call.name == "Tensor.tolist":
+            if call.name in HOST_CALLS:
                 self._read(call, call.out)
         elif call.plan.kind == "read_back":
             self._read(call, call.out)
@@ -122,7 +122,7 @@ class Hold(Serial):
         else:
             pair = call.occurrence - self._second["occurrence"]
         label = ("second", pair, call.name)
-        if call.plan is None and call.name == "Tensor.tolist":
+        if call.name in HOST_CALLS:
             self.observations.value(label, call.out)
         elif call.out is not None and not hasattr(call.out, "data_ptr") and type(call.out) not in (tuple, list):
             self.observations.value(label, call.out)
@@ -153,7 +153,8 @@ class Hold(Serial):
             if target.untyped_storage().data_ptr() not in kept:
                 _fill(target)
         if not targets and not call.plan.writes and self._hazard["size"]:
-            self.device.fresh(self._hazard["size"]).fill_(0xFF)
+            make = self.device.arena if self._hazard["kind"] == "host" else self.device.fresh
+            make(self._hazard["size"]).fill_(0xFF)
         # What is read early must find the filling, and not what was there before.
         self.device.finish_current()
 

@@ -3,6 +3,7 @@
 A call is known by operator, line and count, which is how a plan made from a recording names it.
 """
 import contextlib
+import functools
 import os
 import sys
 from collections import Counter
@@ -117,8 +118,24 @@ class Watch(DispatchMode):
         return perform(self._places.here(), plan, plan.name, func, args, kwargs, self._device, self._control, self._counts)
 
 
+class LaunchPlan:
+    """What is known of a launch before it: each tensor that it is given may be read and written."""
+
+    base, kind, writes = "", "op", True
+
+    def arguments(self, args, kwargs):
+        return [(t, "rw") for t in (*args, *kwargs.values()) if isinstance(t, Tensor)]
+
+
+LAUNCH = LaunchPlan()
+# What the host does to memory of its own.
+HOST_CALLS = ("Tensor.tolist", "torch.save")
+# Bytes of a record that are compared.
+MOST_SAVED = 4 << 20
+
+
 def perform(place, plan, name, func, args, kwargs, device, control, counts):
-    on_device = plan is None and name != "Tensor.tolist" or device.is_name(kwargs.get("device")) or any(device.is_here(t) for t in _flat((args, kwargs.values())) if isinstance(t, Tensor))
+    on_device = plan is None and name not in HOST_CALLS or device.is_name(kwargs.get("device")) or any(device.is_here(t) for t in _flat((args, kwargs.values())) if isinstance(t, Tensor))
     key = (name, place, on_device)
     call = Call(plan, name, place, counts[key], args, kwargs, on_device)
     counts[key] += 1
@@ -168,6 +185,44 @@ class Watching:
         watch(torch.cuda.CUDAGraph if hasattr(torch.cuda, "CUDAGraph") else None, "replay", "replay")
         watch(torch.cuda, "_sleep", "torch.cuda._sleep")
         watch(torch.Tensor, "tolist", "Tensor.tolist")
+        self._watch_launches()
+        self._watch_saving()
+
+    def _watch_launches(self):
+        try:
+            from triton.runtime.jit import JITFunction
+        except Exception:  # there is no Triton, or it cannot be loaded here
+            return
+        plain = JITFunction.run
+
+        def run(function, *args, **kwargs):
+            if kwargs.get("warmup"):
+                return plain(function, *args, **kwargs)
+            name = getattr(function, "__name__", None) or getattr(function.fn, "__name__", "triton kernel")
+            launch = functools.partial(plain, function)
+            return perform(self.places.here(), LAUNCH, name, launch, args, kwargs, self._device, self._control, self._counts)
+
+        self._patches.put(JITFunction, "run", run)
+
+    def _watch_saving(self):
+        """torch.save reads storages in C++, one record after the other."""
+        writer = getattr(torch._C, "PyTorchFileWriter", None)
+        if writer is None:
+            return
+        plain = writer.write_record
+
+        def write(archive, name, content, size):
+            if not isinstance(content, torch.UntypedStorage) or content.device.type != "cpu":
+                return plain(archive, name, content, size)
+
+            def save():
+                plain(archive, name, content, size)
+                with torch._C._DisableTorchDispatch():
+                    return torch.empty(0, dtype=torch.uint8).set_(content)[:MOST_SAVED].clone()
+
+            perform(self.places.here(), None, "torch.save", save, (), {}, self._device, self._control, self._counts)
+
+        self._patches.put(writer, "write_record", write)
 
 
 def _flat(values):
