@@ -1,12 +1,13 @@
 """The command line: options, which way to run, what to say when it cannot, and what was written at the end."""
 import argparse
 import atexit
+import contextlib
 import os
 import sys
 import time
 
 from raceline import __version__, recorder
-from raceline.program import CannotStart, execute, prepare_module, prepare_script
+from raceline.program import INTERRUPTED, CannotStart, execute, prepare_module, prepare_script
 
 OLDEST_TORCH = (2, 1)
 
@@ -16,9 +17,14 @@ def main():
     try:
         code = _rerun(options) if options.confirm or options.bisect else _run(options)
     except CannotStart as error:
-        print(f"raceline: {error}", file=sys.stderr)
+        recorder.say(f"raceline: {error}")
         code = 2
-    sys.stdout.flush()
+    with contextlib.suppress(AttributeError, OSError, ValueError):  # the program may have closed it
+        sys.stdout.flush()
+    if code == INTERRUPTED:
+        # Its traceback is printed. Left to Python, the process ends by the signal, and a shell's loop with it.
+        sys.excepthook = lambda *_: None
+        raise KeyboardInterrupt
     # Not os._exit: threads of the program and its exit handlers still run, and are still recorded.
     sys.exit(code)
 
@@ -69,7 +75,7 @@ def _run(options):
     outcome = {"status": "ok", "message": None}
 
     def finish():
-        print(recorder.summary(ours.stop(outcome["status"], outcome["message"])), file=sys.stderr)
+        recorder.say(recorder.summary(ours.stop(outcome["status"], outcome["message"])))
 
     plain_exit = os._exit
 
@@ -104,7 +110,7 @@ def _run_parts(options, settings, code, names):
     if not settings.parts:
         os.remove(settings.output)  # it was made to see that it can be
     if not settings.parts and not settings.named:
-        print("raceline: nothing was recorded: " + ("the program ended before those iterations." if options.iterations else "the program entered no raceline.record()."), file=sys.stderr)
+        recorder.say("raceline: nothing was recorded: " + ("the program ended before those iterations." if options.iterations else "the program entered no raceline.record()."))
     return code_
 
 
@@ -128,7 +134,7 @@ def _rerun(options):
     try:
         return search(prepare, options.confirm or options.bisect, options.report)
     except (Stopped, KeyboardInterrupt):
-        return 130
+        return INTERRUPTED
 
 
 def _torch():
@@ -152,7 +158,7 @@ def _device(torch, wanted):
         reason = "this PyTorch is a CPU build" if not torch.backends.cuda.is_built() else "PyTorch sees no GPU here (check nvidia-smi and CUDA_VISIBLE_DEVICES)"
         raise CannotStart(f"--device cuda: {reason}. Use --device meta to run on the meta device with modelled times.")
     if wanted == "auto" and not present:
-        print("raceline: no GPU here: the program runs on the meta device. Order and lifetimes are real, times are modelled, values are zeros.", file=sys.stderr)
+        recorder.say("raceline: no GPU here: the program runs on the meta device. Order and lifetimes are real, times are modelled, values are zeros.")
     return "cuda" if present and wanted != "meta" else "meta"
 
 

@@ -3,6 +3,7 @@
 PyTorch's modes belong to a thread, so every thread that the program starts enters them anew. Threads that Python does not
 start (autograd's) inherit the modes from their caller by themselves.
 """
+import _thread
 import threading
 
 
@@ -13,6 +14,7 @@ class HostThreads:
         self._modes = modes
         self._start = threading.Thread.start
         self._join = threading.Thread.join
+        self._start_bare = _thread.start_new_thread
 
     def install(self):
         watcher = self
@@ -54,7 +56,30 @@ class HostThreads:
 
         threading.Thread.start = start
         threading.Thread.join = join
+        _thread.start_new_thread = _thread.start_new = self._bare
+
+    def _bare(self, function, args, kwargs=None):
+        """A thread without an object: it declares itself, and nobody joins it."""
+        declared, forked = threading.Event(), threading.Event()
+        recording, child = self._recording, []
+
+        def run(*args, **kwargs):
+            child.append(recording.declare_thread(threading.get_ident(), getattr(function, "__name__", "thread")))
+            declared.set()
+            forked.wait(10)
+            try:
+                with self._modes():
+                    function(*args, **kwargs)
+            finally:
+                recording.file.flush()
+
+        ident = self._start_bare(run, args, *([] if kwargs is None else [kwargs]))
+        if declared.wait(10):
+            recording.step("fork", f',"child":{child[0]}')
+        forked.set()
+        return ident
 
     def remove(self):
         threading.Thread.start = self._start
         threading.Thread.join = self._join
+        _thread.start_new_thread = _thread.start_new = self._start_bare

@@ -151,3 +151,11 @@ def extent(tensor):
     for length, stride in zip(tensor.shape, tensor.stride()):
         last += (length - 1) * stride
     return start, start + (last + 1) * size
+
+
+def storage_key(tensor):
+    """What tells a tensor's storage from others while it lives; None: it has none of its own (sparse, wrapped by functorch)."""
+    try:
+        return tensor.untyped_storage()._cdata
+    except (NotImplementedError, RuntimeError):
+        return None

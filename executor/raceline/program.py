@@ -1,10 +1,13 @@
 """Run a script or module as Python itself would: `__main__`, `sys.argv`, `sys.path[0]`, exit codes and tracebacks."""
+import importlib.machinery
 import os
 import sys
 import traceback
 import types
 
 HERE = os.path.dirname(os.path.abspath(__file__))
+# What `execute` gives for a program that Ctrl-C ended.
+INTERRUPTED = 130
 
 
 class CannotStart(Exception):
@@ -28,7 +31,8 @@ def prepare_script(path, arguments):
     except (SyntaxError, ValueError) as error:
         traceback.print_exception(type(error), error, None)
         raise SystemExit(1) from None
-    return code, {"__file__": full, "__package__": None, "__spec__": None, "__loader__": None, "__cached__": None}
+    loader = importlib.machinery.SourceFileLoader("__main__", full)
+    return code, {"__file__": full, "__package__": None, "__spec__": None, "__loader__": loader, "__cached__": None}
 
 
 def prepare_module(name, arguments):
@@ -49,6 +53,8 @@ def execute(code, names):
     """Run to the end. Returns (exit code, status, message) as the trace and the shell need them."""
     module = types.ModuleType("__main__")
     module.__dict__.update(names, __builtins__=__builtins__)
+    if sys.version_info < (3, 14):
+        module.__annotations__ = {}
     sys.modules["__main__"] = module
     try:
         exec(code, module.__dict__)
@@ -56,7 +62,7 @@ def execute(code, names):
         return _exit_code(stop.code), ("ok" if stop.code in (None, 0) else "error"), (None if stop.code in (None, 0) else f"SystemExit: {stop.code}")
     except KeyboardInterrupt as error:
         _report(error)
-        return 130, "stopped", None
+        return INTERRUPTED, "stopped", None
     except BaseException as error:
         _report(error)
         return 1, "error", f"{type(error).__name__}: {error}"
@@ -68,18 +74,37 @@ def _exit_code(code):
         return 0
     if isinstance(code, int):
         return code
-    print(code, file=sys.stderr)
+    if sys.stderr is not None:
+        print(code, file=sys.stderr)
     return 1
 
 
 def _report(error):
-    """The traceback as Python prints it: it starts at the program's own first frame."""
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename.startswith(HERE):
-        trace = trace.tb_next
-    error.__traceback__ = trace
+    """The traceback as Python prints it: the program's frames alone."""
+    trace = without_own_frames(error)
     try:
         sys.excepthook(type(error), error, trace)
     except BaseException:
         traceback.print_exception(type(error), error, trace)
     error.__traceback__ = None
+
+
+def without_own_frames(error):
+    """Takes the recorder's frames out of an exception's tracebacks, and of those behind it; returns its own."""
+    waiting, seen = [error], set()
+    while waiting:
+        one = waiting.pop()
+        if one is None or id(one) in seen:
+            continue
+        seen.add(id(one))
+        entries = []
+        trace = one.__traceback__
+        while trace is not None:
+            if not trace.tb_frame.f_code.co_filename.startswith(HERE):
+                entries.append(trace)
+            trace = trace.tb_next
+        for entry, following in zip(entries, [*entries[1:], None]):
+            entry.tb_next = following
+        one.__traceback__ = entries[0] if entries else None
+        waiting += [one.__cause__, one.__context__, *getattr(one, "exceptions", ())]
+    return error.__traceback__

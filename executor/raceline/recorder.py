@@ -3,6 +3,7 @@
 Under the command line one recording runs from the program's start, or, with `--on-demand` and `--iterations`, parts of the program
 make one each, in files of their own: what happened between two parts is not known, so they are not one trace.
 """
+import contextlib
 import os
 import sys
 import time
@@ -125,7 +126,7 @@ class record:
         import torch
 
         if not torch.cuda.is_available():
-            print("raceline: no GPU here: raceline.record() records nothing. `python -m raceline` runs the whole program on the meta device.", file=sys.stderr)
+            say("raceline: no GPU here: raceline.record() records nothing. `python -m raceline` runs the whole program on the meta device.")
             return self
         ours = settings or Settings(with_rank(self._output or "recording.raceline"))
         output = None
@@ -143,7 +144,7 @@ class record:
     def stop(self, status, message):
         recorder, self._recorder = self._recorder, None
         if recorder is not None:
-            print(summary(recorder.stop(status, message)), file=sys.stderr)
+            say(summary(recorder.stop(status, message)))
 
 
 class Iterations:
@@ -200,6 +201,13 @@ def parse_iterations(text):
     if not colon or not first.isdigit() or not last.isdigit() or int(first) >= int(last):
         raise CannotStart(f"--iterations {text}: give two numbers as FIRST:LAST, counted from 0, such as 10:12 for the eleventh and the twelfth.")
     return Iterations(int(first), int(last))
+
+
+def say(sentence):
+    """On standard error, if the program has left it open: `print` takes standard output where there is none."""
+    if sys.stderr is not None and not sys.stderr.closed:
+        with contextlib.suppress(OSError):
+            print(sentence, file=sys.stderr)
 
 
 def summary(file):

@@ -1,7 +1,7 @@
 """Python call sites: which line of the program is executing, without holding on to frames.
 
 A frame keeps its locals alive and so changes when tensors are freed; only code objects and line numbers are kept. Frames of
-torch, of the standard library and of this package are left out: a site is the program's code.
+torch, Triton, the standard library and this package are left out: a site is the program's code.
 """
 import os
 import sys
@@ -31,7 +31,9 @@ class Sites:
         self._file = file
         self.relative_to = relative_to
         paths = sysconfig.get_paths()
-        self._torch = [os.path.join(torch_directory, "")] if torch_directory else []
+        # Triton stands beside torch: its launches go through frames of its own.
+        beside = os.path.dirname(torch_directory or "")
+        self._torch = [os.path.join(torch_directory, ""), os.path.join(beside, "triton", "")] if torch_directory else []
         standard = {os.path.join(os.path.realpath(paths[k]), "") for k in ("stdlib", "platstdlib")}
         self._standard = standard | {os.path.join(paths[k], "") for k in ("stdlib", "platstdlib")}
         self._user = {}

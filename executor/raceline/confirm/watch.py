@@ -199,6 +199,11 @@ class Watching:
             if kwargs.get("warmup"):
                 return plain(function, *args, **kwargs)
             name = getattr(function, "__name__", None) or getattr(function.fn, "__name__", "triton kernel")
+            try:
+                # Each run makes its kernels anew. Loading one waits for all streams, which would let go the one that is held.
+                plain(function, *args, **{**kwargs, "warmup": True})._init_handles()
+            except Exception:
+                pass
             launch = functools.partial(plain, function)
             return perform(self.places.here(), LAUNCH, name, launch, args, kwargs, self._device, self._control, self._counts)
 

@@ -9,7 +9,7 @@ import types
 
 import torch
 
-from raceline.dispatch import PLAIN, DispatchMode
+from raceline.dispatch import PLAIN, DispatchMode, with_tensors
 from raceline.operators import Plan, called_with, extent
 from raceline.rows import ALLOC, BOTH, FREE, MODES, OP, READ, RECORD, WAIT, WRITE
 
@@ -58,7 +58,13 @@ class Watch(DispatchMode):
         if plan.quiet or thread.pending is not None or self._file.closed:
             if plan.kind == "record_stream" and not self._file.closed:
                 self._record_stream(args, kwargs)
-            return call(*args, **kwargs) if kwargs else call(*args)
+            try:
+                return call(*args, **kwargs) if kwargs else call(*args)
+            except RuntimeError:
+                given = with_tensors(plan, args)
+                if given is None:
+                    raise
+                return call(*given, **(kwargs or {}))
 
         # Before the call: an operator may free or move what it reads.
         accesses = []
@@ -132,6 +138,9 @@ class Watch(DispatchMode):
             out = call(*args, **kwargs) if kwargs else call(*args)
         except BaseException:
             thread.pending = None
+            given = with_tensors(plan, args)
+            if given is not None:
+                return self.__torch_dispatch__(func, types, given, kwargs)
             _, after, _ = self._settle(pending, {}, max(device, 0), start, thread)
             self._after(after, None, thread)
             raise

@@ -8,6 +8,7 @@ import types
 import torch
 
 from raceline.meta import dynamo
+from raceline.meta.engine import Backward
 
 
 def install(session):
@@ -67,14 +68,7 @@ def install(session):
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.autograd.backward = session.engine.wrap(torch.autograd.backward)
     torch.autograd.grad = session.engine.wrap(torch.autograd.grad)
-    # Inside backward the program's function mode is off; a Function's own backward needs it.
-    backward = torch.autograd.function.BackwardCFunction.apply
-
-    def apply_backward(node, *args):
-        with session.redirect():
-            return backward(node, *args)
-
-    torch.autograd.function.BackwardCFunction.apply = apply_backward
+    torch.autograd.Variable._execution_engine = Backward(torch.autograd.Variable._execution_engine, session)
     apply = torch.autograd.Function.apply.__func__
     torch.autograd.Function.apply = classmethod(lambda cls, *args, **kwargs: session.engine.see(apply(cls, *args, **kwargs)))
 

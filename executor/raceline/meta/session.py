@@ -14,7 +14,7 @@ from raceline.meta.branches import Branches
 from raceline.meta.engine import Engine
 from raceline.meta.redirect import GET_DEVICE, Redirect
 from raceline.meta.watch import Watch
-from raceline.operators import extent
+from raceline.operators import extent, storage_key
 from raceline.recording import Recording
 from raceline.storage_ends import LATE, StorageEnds
 
@@ -110,7 +110,7 @@ class Session:
     # Blocks
 
     def block_of(self, tensor):
-        return self.blocks.get(tensor.untyped_storage()._cdata)
+        return self.blocks.get(storage_key(tensor))
 
     def _new_block(self, tensor, pinned=False, site=-1, time=None):
         storage = tensor.untyped_storage()
@@ -216,7 +216,7 @@ class Session:
     def operator(self, plan, func, args, kwargs, tensors, results, on_device):
         """Write what one operator did. `tensors`: its arguments with their modes; `results`: tensors over new storages."""
         self._ends.poll()  # what is gone can be handed out again
-        device_results = [t for t in results if t.device.type == "meta"]
+        device_results = [t for t in results if t.device.type == "meta" and storage_key(t) is not None]
         if not on_device and not device_results:
             self._host_operator(plan, tensors)
             return

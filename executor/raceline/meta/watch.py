@@ -5,8 +5,9 @@ values (`nonzero`, `item`, copies to the host) are answered here with the shapes
 """
 import torch
 
-from raceline.dispatch import PLAIN, DispatchMode
-from raceline.operators import Plan
+from raceline.dispatch import PLAIN, DispatchMode, with_tensors
+from raceline.meta import stand_in
+from raceline.operators import Plan, storage_key
 
 aten = torch.ops.aten
 
@@ -35,26 +36,38 @@ class Watch(DispatchMode):
             plan = self._plans[func] = Plan(func)
             plan.label = session.recording.file.string(plan.name)
         if plan.kind in ("view", "metadata"):
-            return func(*args, **kwargs)
+            return self._run(func, plan, args, kwargs, False)
         tensors = [(t, mode) for t, mode in plan.arguments(args, kwargs) if isinstance(t, torch.Tensor)]
-        known = {t.untyped_storage()._cdata for t, _ in tensors}
+        known = {storage_key(t) for t, _ in tensors}
         on_device = any(t.device.type == "meta" for t, _ in tensors)
         answer = self._answers.get(func)
         if answer is not None and on_device:
             out = answer(func, args, kwargs)
         else:
             out = self._run(func, plan, args, kwargs, on_device)
-        results = [t for t in _leaves(out) if isinstance(t, torch.Tensor) and t.untyped_storage()._cdata not in known]
+        results = [t for t in _leaves(out) if isinstance(t, torch.Tensor) and storage_key(t) not in known]
+        if None in known or any(storage_key(t) is None for t in results):
+            session.recording.file.limit("Sparse and nested tensors are not followed: what is done to their memory is not in the trace.")
         session.operator(plan, func, args, kwargs, tensors, results, on_device)
         return out
 
     def _run(self, func, plan, args, kwargs, on_device):
         try:
             return func(*args, **kwargs)
-        except NotImplementedError:
-            if not on_device or not plan.writes:
+        except (NotImplementedError, RuntimeError) as error:
+            given = with_tensors(plan, args)
+            if given is not None:
+                return func(*given, **kwargs)
+            if not on_device or not stand_in.is_missing(error):
                 raise
-            # Written in place and unknown to the meta device (the gradient scaler's): its results are its arguments.
+            out = stand_in.call(func, args, kwargs)
+            if out is not None:
+                self._session.recording.file.limit(f"The meta device does not know {plan.name}: its results have the shapes that zeros give.")
+                return out[0]
+            if not plan.writes:
+                self._session.recording.file.limit(f"The meta device does not know {plan.name}, and without a GPU nothing stands in for it.")
+                raise
+            # Written in place and known to the GPU alone (the gradient scaler's): its results are its arguments.
             written = [t for t, mode in plan.arguments(args, kwargs) if mode != "r"]
             return written[0] if len(func._schema.returns) == 1 else tuple(written[: len(func._schema.returns)]) or None
 
