@@ -195,6 +195,8 @@ export interface Continue extends Node {
 export interface MatchCase extends Node {
   /** Patterns are kept as the names that they bind. */
   readonly binds: readonly string[];
+  /** What the pattern compares with, where it is made of literals only; any one of them matches. */
+  readonly literals?: readonly Expression[];
   readonly guard?: Expression;
   readonly body: readonly Statement[];
 }

@@ -780,14 +780,31 @@ class SyntaxBuilder {
   #case(): MatchCase {
     const range = this.#range;
     const binds: string[] = [];
+    const patterns: (readonly Expression[] | undefined)[] = [];
     let guard: Expression | undefined;
     let body: Statement[] = [];
     this.#each((type) => {
-      if (type === 'case_pattern') this.#pattern(binds);
-      else if (type === 'if_clause') guard = this.#only();
+      if (type === 'case_pattern') {
+        this.#pattern(binds);
+        patterns.push(this.#literals());
+      } else if (type === 'if_clause') guard = this.#only();
       else if (type === 'block') body = this.suite();
     });
-    return { binds: [...new Set(binds)], guard, body, ...range };
+    const literals = patterns.length === 1 ? patterns[0] : undefined;
+    return { binds: [...new Set(binds)], ...(literals ? { literals } : {}), guard, body, ...range };
+  }
+
+  /** The literals that a pattern compares with, where it is made of nothing else: `"a"`, `1 | 2`. */
+  #literals(): readonly Expression[] | undefined {
+    const found: Expression[] = [];
+    let others = false;
+    const visit = (type: string): void => {
+      if (type === 'union_pattern') this.#each(visit);
+      else if (/^(?:string|integer|true|false|none)$/.test(type)) found.push(this.#expression());
+      else if (type !== '|') others = true;
+    };
+    this.#each(visit);
+    return others || found.length === 0 ? undefined : found;
   }
 
   /** Collects the names that a pattern binds. */

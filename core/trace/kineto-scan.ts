@@ -8,7 +8,10 @@
  *
  * Knows JSON and the keys of an event; nothing of what categories and arguments mean.
  */
-import { ByteInterner, decodeJsonString, hashBytes, hashWord } from './interner.ts';
+import type { ArgumentFields, ArgumentStep } from './argument-fields.ts';
+import { BytePart } from './byte-part.ts';
+import { ByteInterner, decodeJsonString } from './interner.ts';
+import { KinetoHeads } from './kineto-heads.ts';
 import type { StringTable } from './strings.ts';
 
 /** What the scanner knows of the event at hand. Text values are ids of the string table, -1 where they are missing. */
@@ -41,58 +44,6 @@ export interface KinetoSink {
   problem(kind: string, message: string, offset: number, row: number): void;
 }
 
-/** The bytes from the value before up to a number, and the number's slot, -1 where nobody asks for it. */
-interface ArgumentStep {
-  readonly lead: DataView;
-  readonly slot: number;
-}
-
-/** Arguments by name: numbers in `values` (NaN where missing), texts in `texts` (-1 where missing). */
-export class ArgumentFields {
-  readonly #names: readonly Uint8Array[];
-  /** Open addressing over the hashes of the names; -1: free. */
-  readonly #slots = new Int8Array(64).fill(-1);
-  /** Bit n: a name has n characters, or n and a multiple of 32. */
-  #lengths = 0;
-  readonly values: Float64Array;
-  readonly texts: Int32Array;
-  /** How the arguments were laid out that were read last; empty where they hold more than numbers. */
-  layout: readonly ArgumentStep[] = [];
-
-  constructor(names: readonly string[]) {
-    this.#names = names.map((name) => Uint8Array.from(name, (c) => c.charCodeAt(0)));
-    for (const [slot, name] of this.#names.entries()) {
-      let at = place(hashBytes(name, 0, name.length));
-      while (this.#slots[at]! >= 0) at = (at + 1) & 63;
-      this.#slots[at] = slot;
-      this.#lengths |= 1 << name.length;
-    }
-    this.values = new Float64Array(names.length);
-    this.texts = new Int32Array(names.length);
-  }
-
-  /** The slot of the name in bytes `from`..`to`, -1 if it is not asked for. */
-  slot(bytes: Uint8Array, from: number, to: number): number {
-    if ((this.#lengths & (1 << (to - from))) === 0) return -1;
-    let at = place(hashBytes(bytes, from, to));
-    for (;;) {
-      const slot = this.#slots[at]!;
-      if (slot < 0) return -1;
-      const name = this.#names[slot]!;
-      if (name.length === to - from) {
-        let i = 0;
-        while (i < name.length && name[i] === bytes[from + i]) i++;
-        if (i === name.length) return slot;
-      }
-      at = (at + 1) & 63;
-    }
-  }
-}
-
-function place(hash: number): number {
-  return (hash ^ (hash >>> 9)) & 63;
-}
-
 const incomplete = -1;
 const broken = -2;
 /** The bytes are not laid out as Kineto's writer does it. */
@@ -119,6 +70,7 @@ type State = 'start' | 'outer' | 'events' | 'end';
 export class KinetoScanner implements ScannedEvent {
   readonly #sink: KinetoSink;
   readonly #interner: ByteInterner;
+  readonly #heads: KinetoHeads;
 
   // The window: `#bytes` begin at byte `#base` of the file; `#at` is how far they are read.
   #bytes: Uint8Array = new Uint8Array(0);
@@ -142,31 +94,29 @@ export class KinetoScanner implements ScannedEvent {
   phase = 0;
   category = -1;
   name = -1;
-  pid = -1;
-  tid = -1;
+  // NaN where others have 0: numbers that may be large are laid out for that from the start, and not when the first one
+  // comes, which would throw away all that the engine has compiled by then.
+  pid = Number.NaN;
+  tid = Number.NaN;
   pidIsText = false;
   tidIsText = false;
-  microseconds = 0;
+  microseconds = Number.NaN;
   nanoseconds = 0;
   hasTime = false;
-  duration = -1;
+  duration = Number.NaN;
   #argumentsFrom = -1;
   #argumentsTo = -1;
 
   // Results of #string and #number.
   #escaped = false;
-  #whole = 0;
+  #whole = Number.NaN;
   #fraction = 0;
   #negative = false;
 
-  // What the last few events had, as bytes: category up to the name, process and thread up to the time.
-  #lastCategory = -1;
-  #categoryPart = toView(new Uint8Array(4));
-  #lastPid = 0;
-  #lastTid = 0;
-  #threadPart = toView(new Uint8Array(4));
-  readonly #categories: { readonly part: DataView; readonly category: number }[] = [];
-  readonly #threads: { readonly part: DataView; readonly pid: number; readonly tid: number }[] = [];
+  // The first eight digits of the last time: their bytes as a double, and their number.
+  #leading = Number.NaN;
+  #leadingNumber = 0;
+  #timeEnd = 0;
 
   #fast = true;
   #fastUsed = false;
@@ -175,6 +125,7 @@ export class KinetoScanner implements ScannedEvent {
 
   constructor(strings: StringTable, sink: KinetoSink) {
     this.#interner = new ByteInterner(strings);
+    this.#heads = new KinetoHeads(this.#interner);
     this.#sink = sink;
   }
 
@@ -396,7 +347,8 @@ export class KinetoScanner implements ScannedEvent {
         // after some of these the quick way is not tried any more.
         this.#fast = false;
         end = this.#event(i);
-        if (end >= 0) this.#fastFailures++;
+        // At the end of a window the quick way gives up a little early, which says nothing of the layout.
+        if (end >= 0 && end + 16 < limit) this.#fastFailures++;
         this.#fast = this.#fastFailures < 8;
       }
       if (end === incomplete && !this.#last && limit - i < longestEvent) {
@@ -482,60 +434,23 @@ export class KinetoScanner implements ScannedEvent {
     if (start + 64 > limit) return otherLayout;
     const bytes = this.#bytes;
     const words = this.#words;
-    if (!this.#same(start, layout.opening)) return otherLayout;
     const phase = bytes[start + 13]!;
     if ((phase === 115 || phase === 102) && bytes[start + 14] === quote && bytes[start + 18] === 105) {
+      if (!layout.opening.isAt(words, start)) return otherLayout;
       // The profiler's own flow arrows, which begin with their id, are of no use: what they join is joined by correlation.
       this.phase = phase;
       this.category = -1;
       return this.#closingLine(start + 16, 2);
     }
+    const head = this.#heads.find(bytes, words, start, limit);
+    if (head === undefined) return otherLayout;
     const instant = phase === 105;
-    if ((phase !== 88 && !instant) || !this.#same(start + 14, layout.category)) return otherLayout;
+    let i = start + head.part.length;
 
-    let i = start + 25;
-    if (i + this.#categoryPart.byteLength + 128 > limit) return otherLayout;
-    if (!this.#same(i, this.#categoryPart) && !this.#findCategory(i)) return otherLayout;
-    i += this.#categoryPart.byteLength;
-
-    // The name, four bytes at a time while none of them is a quote or a backslash.
-    const from = i;
-    let hash = 0;
-    const safe = limit - 128;
-    while (i < safe) {
-      const word = words.getInt32(i, true);
-      const a = word ^ 0x22222222;
-      const b = word ^ 0x5c5c5c5c;
-      if (((((a - 0x01010101) | 0) & ~a) | (((b - 0x01010101) | 0) & ~b)) & 0x80808080) break;
-      hash = hashWord(hash, word);
-      i += 4;
-    }
-    if (i >= safe) return otherLayout;
-    let escaped = false;
+    const microseconds = this.#time(i);
+    i = this.#timeEnd;
+    if (microseconds < 0) return otherLayout;
     let c = bytes[i]!;
-    while (c !== quote && c !== backslash) {
-      hash = hashWord(hash, c);
-      c = bytes[++i]!;
-    }
-    if (c === backslash) {
-      i = this.#string(i);
-      if (i < 0 || i >= safe) return otherLayout;
-      escaped = true;
-      hash = hashBytes(bytes, from, i);
-    }
-    const nameEnd = i;
-    i++;
-
-    if (!this.#same(i, this.#threadPart) && !this.#findThread(i)) return otherLayout;
-    i += this.#threadPart.byteLength;
-
-    const digits = i;
-    let microseconds = 0;
-    c = bytes[i]!;
-    while (c >= 48 && c <= 57) {
-      microseconds = microseconds * 10 + (c - 48);
-      c = bytes[++i]!;
-    }
     // Three decimals in the newer files, none in the older.
     let nanoseconds = 0;
     if (c === 46) {
@@ -543,10 +458,10 @@ export class KinetoScanner implements ScannedEvent {
       i += 4;
       if (!(nanoseconds >= 0 && nanoseconds <= 999)) return otherLayout;
     }
-    if (i === digits || i + 48 > limit) return otherLayout;
+    if (i + 48 > limit) return otherLayout;
     let duration = -1;
     if (!instant) {
-      if (!this.#same(i, layout.duration)) return otherLayout;
+      if (!layout.duration.isAt(words, i)) return otherLayout;
       i += 9;
       const second = i;
       duration = 0;
@@ -566,7 +481,7 @@ export class KinetoScanner implements ScannedEvent {
     }
 
     this.#argumentsFrom = -1;
-    if (this.#same(i, layout.arguments)) {
+    if (layout.arguments.isAt(words, i)) {
       this.#argumentsFrom = i + 14;
       // Without arguments the bracket is closed on the same line.
       if (bytes[i + 15] === closeBrace) i += 16;
@@ -579,10 +494,10 @@ export class KinetoScanner implements ScannedEvent {
     if (words.getInt32(i, true) !== closingLine) return otherLayout;
 
     this.phase = phase;
-    this.category = this.#lastCategory;
-    this.name = this.#interner.internHashed(bytes, from, nameEnd, hash, escaped);
-    this.pid = this.#lastPid;
-    this.tid = this.#lastTid;
+    this.category = head.category;
+    this.name = head.name;
+    this.pid = head.pid;
+    this.tid = head.tid;
     this.pidIsText = false;
     this.tidIsText = false;
     this.hasTime = true;
@@ -592,72 +507,41 @@ export class KinetoScanner implements ScannedEvent {
     return i + 4;
   }
 
-  /** Whether the bytes from `at` are those of `part` (four or more); they lie inside the window. */
-  #same(at: number, part: DataView): boolean {
-    const words = this.#words;
-    const last = part.byteLength - 4;
-    for (let i = 0; i < last; i += 4) if (words.getInt32(at + i, true) !== part.getInt32(i, true)) return false;
-    return words.getInt32(at + last, true) === part.getInt32(last, true);
+  /**
+   * The digits at `from`, -1 where there are none or more than sixteen; `#timeEnd` is behind them. Of thirteen digits or
+   * more the first eight stay the same for a while.
+   */
+  #time(from: number): number {
+    const bytes = this.#bytes;
+    const leading = this.#words.getFloat64(from, true);
+    let i = from;
+    let high = 0;
+    if (leading === this.#leading) {
+      high = this.#leadingNumber;
+      i += 8;
+    } else {
+      high = this.#digits(i);
+      i = this.#timeEnd;
+      if (i === from) return -1;
+      if (i - from === 8) {
+        this.#leading = leading;
+        this.#leadingNumber = high;
+      }
+    }
+    const start = i;
+    const low = this.#digits(i);
+    const count = this.#timeEnd - start;
+    return bytes[this.#timeEnd]! >= 48 && bytes[this.#timeEnd]! <= 57 ? -1 : high * powers[count]! + low;
   }
 
-  /** Makes the category at hand the last one; those of the last few events are remembered. */
-  #findCategory(from: number): boolean {
-    for (const known of this.#categories)
-      if (from + known.part.byteLength <= this.#limit && this.#same(from, known.part)) {
-        this.#categoryPart = known.part;
-        this.#lastCategory = known.category;
-        return true;
-      }
+  /** Up to eight digits. */
+  #digits(from: number): number {
     const bytes = this.#bytes;
-    const to = this.#string(from);
-    if (to < 0 || to + 24 > this.#limit) return false;
-    const name = [layout.name, layout.instantName].find((candidate) => this.#same(to, candidate));
-    if (!name) return false;
-    this.#lastCategory = this.#interner.intern(bytes, from, to, this.#escaped);
-    this.#categoryPart = toView(bytes.slice(from, to + name.byteLength));
-    this.#categories.push({ part: this.#categoryPart, category: this.#lastCategory });
-    if (this.#categories.length > 12) this.#categories.shift();
-    return true;
-  }
-
-  /** The same for process, thread and all up to the digits of the time. */
-  #findThread(from: number): boolean {
-    if (from + 128 > this.#limit) return false;
-    for (const known of this.#threads)
-      if (this.#same(from, known.part)) {
-        this.#threadPart = known.part;
-        this.#lastPid = known.pid;
-        this.#lastTid = known.tid;
-        return true;
-      }
-    const bytes = this.#bytes;
-    const pidKey = [layout.pid, layout.instantPid].find((candidate) => this.#same(from, candidate));
-    if (!pidKey) return false;
-    let i = from + pidKey.byteLength;
-    let start = i;
-    let pid = 0;
-    let c = bytes[i]!;
-    while (c >= 48 && c <= 57) {
-      pid = pid * 10 + (c - 48);
-      c = bytes[++i]!;
-    }
-    if (i === start || i - start > 15 || !this.#same(i, layout.tid)) return false;
-    i += 9;
-    start = i;
-    let tid = 0;
-    c = bytes[i]!;
-    while (c >= 48 && c <= 57) {
-      tid = tid * 10 + (c - 48);
-      c = bytes[++i]!;
-    }
-    if (i === start || i - start > 15 || !this.#same(i, layout.time)) return false;
-    i += 12;
-    this.#lastPid = pid;
-    this.#lastTid = tid;
-    this.#threadPart = toView(bytes.slice(from, i));
-    this.#threads.push({ part: this.#threadPart, pid, tid });
-    if (this.#threads.length > 12) this.#threads.shift();
-    return true;
+    let i = from;
+    let number = 0;
+    for (let c = bytes[i]!; c >= 48 && c <= 57 && i < from + 8; c = bytes[++i]!) number = number * 10 + (c - 48);
+    this.#timeEnd = i;
+    return number;
   }
 
   #event(start: number): number {
@@ -805,7 +689,7 @@ export class KinetoScanner implements ScannedEvent {
       const first = bytes[i]!;
       const value = i;
       const isNumber = first === 45 || (first >= 48 && first <= 57);
-      onlyNumbers &&= isNumber && value - lead >= 4 && steps.length < mostSteps;
+      onlyNumbers &&= isNumber && steps.length < mostSteps;
       if (slot < 0 || first === openBrace || first === openBracket) {
         i = this.#skip(i);
         if (i < 0) return;
@@ -821,7 +705,9 @@ export class KinetoScanner implements ScannedEvent {
         if (isNumber) fields.values[slot] = this.#negative ? -this.#whole : this.#whole;
         wanted--;
       }
-      if (onlyNumbers) steps.push({ lead: toView(bytes.slice(lead, value)), slot });
+      const known = onlyNumbers ? BytePart.of(bytes.slice(lead, value)) : undefined;
+      if (known) steps.push({ lead: known, slot });
+      else onlyNumbers = false;
       lead = i;
     }
     if (wanted === 0 && onlyNumbers) fields.layout = steps;
@@ -834,13 +720,14 @@ export class KinetoScanner implements ScannedEvent {
   #readAsBefore(fields: ArgumentFields): boolean {
     const { layout: steps, values } = fields;
     const bytes = this.#bytes;
+    const words = this.#words;
     const to = this.#argumentsTo - 1;
     let i = this.#argumentsFrom + 1;
     let c = 0;
     for (let n = 0; n < steps.length; n++) {
       const { lead, slot } = steps[n]!;
-      if (i + lead.byteLength >= to || !this.#same(i, lead)) return false;
-      i += lead.byteLength;
+      if (i + lead.length >= to || !lead.isAt(words, i)) return false;
+      i += lead.length;
       c = bytes[i]!;
       const negative = c === 45;
       if (negative) c = bytes[++i]!;
@@ -961,7 +848,8 @@ export class KinetoScanner implements ScannedEvent {
 
   /**
    * Past the first line that begins with so many spaces and a closing brace. A line break cannot stand inside a JSON
-   * string, so in Kineto's layout that line closes what is open. Line breaks are looked for four bytes at a time.
+   * string, so in Kineto's layout that line closes what is open. Control characters, of which a line break is one,
+   * are looked for sixteen bytes at a time.
    */
   #closingLine(i: number, indent: 2 | 4): number {
     const bytes = this.#bytes;
@@ -969,15 +857,11 @@ export class KinetoScanner implements ScannedEvent {
     const safe = this.#limit - 8;
     this.#fastUsed = true;
     for (;;) {
-      while (i < safe) {
-        const word = words.getInt32(i, true) ^ 0x0a0a0a0a;
-        if (((word - 0x01010101) | 0) & ~word & 0x80808080) break;
-        i += 4;
-      }
-      if (i >= safe) return incomplete;
-      while (bytes[i] !== 10) i++;
+      while (i < safe - 16 && !hasControl(words, i)) i += 16;
+      while (i < safe && bytes[i]! >= 32) i++;
       if (i >= safe) return incomplete;
       if (
+        bytes[i] === 10 &&
         bytes[i + indent + 1] === closeBrace &&
         bytes[i + 1] === 32 &&
         bytes[i + 2] === 32 &&
@@ -990,26 +874,32 @@ export class KinetoScanner implements ScannedEvent {
 }
 
 const layout = {
-  opening: part('{\n    "ph": "'),
-  category: part('", "cat": "'),
-  name: part('", "name": "'),
-  instantName: part('", "s": "t", "name": "'),
-  pid: part(', "pid": '),
-  instantPid: part(',\n    "pid": '),
-  tid: part(', "tid": '),
-  time: part(',\n    "ts": '),
-  duration: part(', "dur": '),
-  arguments: part(',\n    "args": {'),
+  opening: BytePart.ofText('{\n    "ph": "'),
+  duration: BytePart.ofText(', "dur": '),
+  arguments: BytePart.ofText(',\n    "args": {'),
 } as const;
-const betweenEvents = part(',\n  ').getInt32(0, true);
-const closingLine = part('\n  }').getInt32(0, true);
+/** 10 to the power of the index. */
+const powers = Float64Array.from({ length: 9 }, (_, i) => 10 ** i);
+const betweenEvents = word(',\n  ');
+const closingLine = word('\n  }');
 
-function part(text: string): DataView {
-  return toView(Uint8Array.from(text, (c) => c.charCodeAt(0)));
+/** Four characters as they are read. */
+function word(text: string): number {
+  return toView(Uint8Array.from(text, (c) => c.charCodeAt(0))).getInt32(0, true);
 }
 
 function toView(bytes: Uint8Array): DataView {
   return new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
+}
+
+/** Whether one of sixteen bytes is below 32. */
+function hasControl(words: DataView, at: number): boolean {
+  const a = words.getInt32(at, true);
+  const b = words.getInt32(at + 4, true);
+  const c = words.getInt32(at + 8, true);
+  const d = words.getInt32(at + 12, true);
+  const below = ((a - 0x20202020) & ~a) | ((b - 0x20202020) & ~b) | ((c - 0x20202020) & ~c) | ((d - 0x20202020) & ~d);
+  return (below & 0x80808080) !== 0;
 }
 
 const keyPhase = 1;

@@ -5,6 +5,7 @@
  * What such a file does not hold is told in `limits`: which memory an operator reads or writes (never), and which event a
  * wait waits for (seldom).
  */
+import { ArgumentFields } from './argument-fields.ts';
 import { float64, int32, uint8 } from './columns.ts';
 import {
   annotationSlice,
@@ -19,7 +20,7 @@ import {
 } from './draft.ts';
 import { TraceError } from './error.ts';
 import { joinKineto } from './kineto-join.ts';
-import { ArgumentFields, type KinetoSink, KinetoScanner, type ScannedEvent } from './kineto-scan.ts';
+import { type KinetoSink, KinetoScanner, type ScannedEvent } from './kineto-scan.ts';
 import { type LimitSentences, profilerSentences } from './limit-sentences.ts';
 import type { FormatReader } from './reader.ts';
 import type { Trace } from './trace.ts';

@@ -31,7 +31,7 @@ import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { external, globalValue, unknownGlobal } from './modules.ts';
 import { comparisonOf } from './ranges.ts';
-import { inPlaceOperator, tensorCompare, tensorOf, tensorOperator } from './tensors.ts';
+import { inPlaceOperator, isCount, tensorCompare, tensorOf, tensorOperator } from './tensors.ts';
 import { condition, isNone, resolved, truth } from './truth.ts';
 import { compareSequences, compareVersionValues } from './versions.ts';
 
@@ -334,6 +334,7 @@ function canBeTensors(left: Value, right: Value): boolean {
     value !== undefined &&
     !value.plain &&
     value.hint === undefined &&
+    !isCount(value) &&
     (value.origin === 'parameter' || value.origin === 'element');
   const fits = (value: Value): boolean =>
     typeof value === 'number' || (value instanceof Unknown && (!value.plain || typeof value.hint === 'number'));

@@ -379,6 +379,9 @@ export function deviceCall(
       m.emit({ kind: 'hostWait', on: { kind: 'device', device: device() } });
       return null;
     case 'empty_cache':
+      // Memory goes back to the driver when nothing runs any more.
+      m.emit({ kind: 'hostWait', on: { kind: 'device', device: device() }, implicit: true });
+      return null;
     case 'reset_peak_memory_stats':
     case 'manual_seed':
     case 'manual_seed_all':

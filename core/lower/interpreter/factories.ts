@@ -68,6 +68,8 @@ function shapeOf(m: Machine, name: string, args: readonly Value[], made: TensorV
   const known = sizes.map((size) => dimension(m, size));
   if (known.length === 0) return;
   made.size = known;
+  // Without an element there is no memory that anybody could get too early.
+  if (known.includes(0)) made.storage.kept = true;
   if (typeof known[0] === 'number' && known[0] > 0) made.rows = known[0];
 }
 

@@ -7,7 +7,7 @@ import { DeviceClass, EventV, FunctionV, isObj, NativeV, type Scope, TensorV, Un
 import { call, noKeywords } from './calls.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
-import { barrier, leaveGenerator } from './run.ts';
+import { leaveGenerator } from './run.ts';
 
 export interface Hook {
   /**
@@ -79,7 +79,7 @@ export function runHooks(m: Machine): void {
   for (let count = 0; m.hooks.length > 0 && count < most; count++) {
     const hook = m.hooks.shift()!;
     m.hold(hook.fn);
-    barrier(m);
+    m.hostWaitAll();
     m.arrive();
     try {
       if (hook.caller === 'saved tensors') runSavedTensorsHooks(m, hook.fn, hook.unpack!);

@@ -255,9 +255,11 @@ function hostLibrary(m: Machine, path: string, args: readonly Value[], keywords:
       return array;
     }
   }
-  if (/\.copyto$/.test(path) && first) {
-    m.hostAccess(path, first, true);
-    for (const tensor of tensors.slice(1)) m.hostAccess(path, tensor, false);
+  if (/\.copyto$/.test(path)) {
+    // Only its first argument is written, which may well be memory of something else's than a tensor's.
+    const target = tensorsIn(m, [args[0] ?? keywords.get('dst') ?? null])[0];
+    if (target) m.hostAccess(path, target, true);
+    for (const tensor of tensors) if (tensor !== target) hostRead(m, tensor, path);
     return null;
   }
   for (const tensor of tensors) hostRead(m, tensor, path);

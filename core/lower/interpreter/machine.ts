@@ -274,8 +274,16 @@ export class Machine {
       this.device = device;
       this.gradMode = gradMode;
       this.capturing = capturing;
+      // The order that its rest makes nobody sees either.
+      this.hostWaitAll();
     }
     this.#budget = Math.max(0, this.#budget) + Math.max(0, rest);
+  }
+
+  /** Everything done so far is over: what follows happens at some later time. */
+  hostWaitAll(): void {
+    const devices = new Set([this.device, ...this.builder.streams.map((stream) => stream.device)]);
+    for (const device of devices) this.hostWaitDevice(device, true);
   }
 
   /** Runs `action` with `node` as the place of what it emits. */
@@ -338,6 +346,8 @@ export class Machine {
   }
 
   readonly givenStreams: StreamV[] = [];
+  /** Streams that this path has made the current ones. */
+  readonly selectedStreams = new Set<StreamId>();
   /** The caller passes a stream with its tensors: they are ready on that one as well. */
   readyBefore(stream: StreamV): void {
     this.givenStreams.push(stream);

@@ -173,6 +173,8 @@ export function moveUnknownModule(
   keywords: Keywords,
   node: Node,
 ): boolean {
+  // `cuda` of a module has no such argument.
+  if (name === 'cuda' && keywords.has('non_blocking')) return false;
   const nonBlocking = flag(m, keywords.get('non_blocking') ?? args[1], node);
   const given = keywords.get('device') ?? args[0];
   const target = given === undefined ? undefined : deviceTarget(m, given);

@@ -40,12 +40,6 @@ export function runModuleEntry(m: Machine, syntax: Module): void {
   runHooks(m);
 }
 
-/** Everything done so far is over: what follows happens at some later time. */
-export function barrier(m: Machine): void {
-  const devices = new Set([m.device, ...m.builder.streams.map((stream) => stream.device)]);
-  for (const device of devices) m.hostWaitDevice(device, true);
-}
-
 export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
   const module = moduleValue(m, entry.module);
   const frame = moduleFrame(m, module);
@@ -87,8 +81,8 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   }
   m.settled++;
   const self = makeInstance(m, cls);
-  barrier(m);
-  if (self instanceof InstanceV && !fillState(m, cls, self, entry)) barrier(m);
+  m.hostWaitAll();
+  if (self instanceof InstanceV && !fillState(m, cls, self, entry)) m.hostWaitAll();
   m.settled--;
   // Hooks that the constructor registers are judged with the constructor, where that is an entry.
   const init = lookup(cls, '__init__');

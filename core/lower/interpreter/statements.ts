@@ -21,13 +21,13 @@ import { speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
 import { enterContext } from './contexts.ts';
-import { augmented, ev } from './expressions.ts';
+import { augmented, ev, testOf } from './expressions.ts';
 import { Raised } from './frame.ts';
 import { makeFunction } from './functions.ts';
 import { iterate, type PyIterator } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { runImport, runImportFrom } from './modules.ts';
-import { condition } from './truth.ts';
+import { condition, isNone, type TestOptions, truth } from './truth.ts';
 
 export type Completion = 'normal' | 'break' | 'continue' | 'return';
 export type Running = Generator<Value, Completion, Value>;
@@ -478,6 +478,13 @@ function* execMatch(m: Machine, statement: Extract<Statement, { kind: 'Match' }>
   m.settle(m.frame);
   for (const [index, branch] of statement.cases.entries()) {
     const last = index === statement.cases.length - 1;
+    if (branch.literals) {
+      // The last one of a subject that nobody knows is taken for what is left.
+      const want = last ? { want: true, open: false } : { open: true };
+      if (!branch.literals.some((literal) => equals(m, subject, literal, want))) continue;
+      if (branch.guard && !condition(m, branch.guard, { open: true })) continue;
+      return yield* execBlock(m, branch.body);
+    }
     const key = `m:${isObj(subject) ? subject.id : String(subject)}:${statement.start}:${index}`;
     if (!last && !m.decide(key, true, statement.subject)) continue;
     for (const name of branch.binds) m.frame.scope.vars.set(name, new Unknown(name, 'result'));
@@ -485,6 +492,14 @@ function* execMatch(m: Machine, statement: Extract<Statement, { kind: 'Match' }>
     return yield* execBlock(m, branch.body);
   }
   return 'normal';
+}
+
+function equals(m: Machine, subject: Value, literal: Expression, options: TestOptions): boolean {
+  m.frame.node = literal;
+  const expected = ev(m, literal);
+  if (expected === null) return isNone(m, subject, literal, options);
+  const { value, negated } = testOf(m, '==', subject, expected, literal);
+  return truth(m, value, literal, options) !== negated;
 }
 
 /** Whether a value is a sequence whose items are all known. */

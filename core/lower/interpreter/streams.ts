@@ -107,6 +107,7 @@ export function selectStream(m: Machine, stream: StreamV): () => void {
   const activation = m.stack.length ? m.frame.activation : -1;
   m.currents.set(device, { stream, activation });
   m.device = device;
+  m.selectedStreams.add(stream.stream);
   return () => {
     m.currents.set(device, before);
     m.device = deviceBefore;
@@ -130,6 +131,10 @@ export function streamContext(m: Machine, value: Value): ContextV {
 /** Whether nobody knows which stream or event this is. */
 function foreignStream(m: Machine, stream: StreamV): boolean {
   return m.builder.streams[stream.stream]!.unknown === true;
+}
+/** Whether a caller that nobody knows may have made the stream that it hands over the current one: nobody selects it here. */
+function mayBeCurrent(m: Machine, stream: StreamV): boolean {
+  return m.builder.streams[stream.stream]!.lent === true && !m.selectedStreams.has(stream.stream);
 }
 function foreignEvent(m: Machine, event: EventV): boolean {
   return m.builder.events[event.event]!.unknown === true;
@@ -205,6 +210,7 @@ export function streamMethod(
     case 'synchronize':
       m.hostWaitStream(self.stream, false);
       if (foreignStream(m, self)) m.hostWaitDevice(self.deviceIndex, true);
+      else if (mayBeCurrent(m, self)) m.hostWaitStream(m.current(self.deviceIndex).stream.stream, true);
       return null;
     case 'query':
       return pollResult(m, { kind: 'stream', stream: self.stream });

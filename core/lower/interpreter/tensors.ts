@@ -324,13 +324,20 @@ const operatorNames: Readonly<Record<string, string>> = {
   '>>': 'shift',
 };
 
+/** What programs call a number that says how much there is of something: `num_heads`, `self.block_size`. */
+const countName = /(?:^|\.)(?:(?:num|n)_\w+|(?:\w+_)?(?:size|dim|rank))$/;
+
+export function isCount(value: Unknown): boolean {
+  return countName.test(value.name);
+}
+
 /** An operand beside a tensor: unknown values of the entry's caller are tensors too, results of unknown calls may be. */
 function operandTensor(m: Machine, operand: Value): TensorV | undefined {
   const value = resolved(m, operand);
   if (value instanceof TensorV) return value;
   if (value instanceof Unknown) {
     if (value.tensor) return value.tensor;
-    if (value.origin === 'parameter' && value.hint === undefined) return tensorOf(m, value);
+    if (value.origin === 'parameter' && value.hint === undefined && !isCount(value)) return tensorOf(m, value);
   }
   return undefined;
 }
