@@ -463,21 +463,17 @@ export class KinetoScanner implements ScannedEvent {
     if (!instant) {
       if (!layout.duration.isAt(words, i)) return otherLayout;
       i += 9;
-      const second = i;
-      duration = 0;
+      duration = this.#time(i) * 1000;
+      i = this.#timeEnd;
+      if (duration < 0) return otherLayout;
       c = bytes[i]!;
-      while (c >= 48 && c <= 57) {
-        duration = duration * 10 + (c - 48);
-        c = bytes[++i]!;
-      }
-      duration *= 1000;
       if (c === 46) {
         const fraction = (bytes[i + 1]! - 48) * 100 + (bytes[i + 2]! - 48) * 10 + (bytes[i + 3]! - 48);
         i += 4;
         if (!(fraction >= 0 && fraction <= 999)) return otherLayout;
         duration += fraction;
       }
-      if (i === second || i + 24 > limit) return otherLayout;
+      if (i + 24 > limit) return otherLayout;
     }
 
     this.#argumentsFrom = -1;

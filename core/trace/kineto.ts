@@ -70,7 +70,8 @@ const roles = {
   raceline_finding: 'none',
   allocator: 'none',
 } as const satisfies Record<string, string>;
-type Role = (typeof roles)[keyof typeof roles];
+/** `unseen`: a category that was not looked up yet, or is not known. */
+type Role = (typeof roles)[keyof typeof roles] | 'unseen';
 
 const deviceKinds = { kernel: kernelSlice, copy: copySlice, set: setSlice } as const;
 
@@ -190,8 +191,8 @@ export class KinetoRows {
 export class KinetoReader implements FormatReader, KinetoSink {
   readonly #rows = new KinetoRows(profilerSentences);
   readonly #scanner: KinetoScanner;
-  /** Roles of categories by string id; undefined: not looked up yet. */
-  readonly #roles: (Role | undefined)[] = [];
+  /** Roles of categories by string id. */
+  readonly #roles: Role[] = [];
   readonly #metadata = new Map<string, string>();
   readonly #threads = new Map<string, number>();
   readonly #threadNames = new Map<string, string>();
@@ -273,11 +274,28 @@ export class KinetoReader implements FormatReader, KinetoSink {
       return;
     }
     const role = this.#role(event.category);
-    if (role === 'none' || role === undefined) return;
+    if (role === 'none' || role === 'unseen') return;
     if (!event.hasTime) {
       this.problem('time', `The event at byte ${event.offset} has no time; it is left out.`, event.offset, event.row);
       return;
     }
+    // By far the most events, apart from all others.
+    const kind =
+      role === 'operator'
+        ? operatorSlice
+        : role === 'python'
+          ? pythonSlice
+          : role === 'annotation'
+            ? annotationSlice
+            : -1;
+    if (kind < 0 || event.phase !== phaseComplete) this.#other(event, role);
+    else {
+      this.#profilerRows++;
+      this.#host(event, kind, -1);
+    }
+  }
+
+  #other(event: ScannedEvent, role: Role): void {
     if (role === 'instant') {
       if (this.#memoryName < 0 && this.#text(event.name) === '[memory]') this.#memoryName = event.name;
       if (event.name === this.#memoryName) this.#memory(event);
@@ -291,15 +309,6 @@ export class KinetoReader implements FormatReader, KinetoSink {
     if (event.phase !== phaseComplete) return;
     this.#profilerRows++;
     switch (role) {
-      case 'operator':
-        this.#host(event, operatorSlice, -1);
-        break;
-      case 'annotation':
-        this.#host(event, annotationSlice, -1);
-        break;
-      case 'python':
-        this.#host(event, pythonSlice, -1);
-        break;
       case 'runtime':
         event.readArguments(callFields);
         this.#host(event, this.#isSync(event.name) ? syncSlice : runtimeSlice, number(callFields, 0));
@@ -461,17 +470,18 @@ export class KinetoReader implements FormatReader, KinetoSink {
     }
   }
 
-  #role(category: number): Role | undefined {
-    const known = this.#roles[category];
-    if (known !== undefined) return known;
+  #role(category: number): Role {
+    const known = category < this.#roles.length ? this.#roles[category]! : 'unseen';
+    return known === 'unseen' ? this.#findRole(category) : known;
+  }
+
+  #findRole(category: number): Role {
+    while (this.#roles.length <= category) this.#roles.push('unseen');
     const text = this.#text(category);
-    let role: Role | undefined = Object.hasOwn(roles, text) ? roles[text as keyof typeof roles] : undefined;
+    let role: Role = Object.hasOwn(roles, text) ? roles[text as keyof typeof roles] : 'unseen';
     // Other vendors name their calls xpu_runtime, mtia_runtime, privateuse1_driver.
-    if (!role && /_(runtime|driver)$/.test(text)) role = 'runtime';
-    if (!role) {
-      if (this.#unknown.size < 100) this.#unknown.set(text, (this.#unknown.get(text) ?? 0) + 1);
-      return undefined;
-    }
+    if (role === 'unseen' && /_(runtime|driver)$/.test(text)) role = 'runtime';
+    if (role === 'unseen' && this.#unknown.size < 100) this.#unknown.set(text, (this.#unknown.get(text) ?? 0) + 1);
     this.#roles[category] = role;
     return role;
   }
