@@ -40,8 +40,14 @@ class Float64Column extends Column<Float64Array> {
   cells = new Float64Array(16);
 
   push(value: number): void {
-    if (this.length === this.cells.length) this.cells = larger(this.cells, new Float64Array(this.length * 2 || 16));
+    if (this.length === this.cells.length) this.#grow();
     this.cells[this.length++] = value;
+  }
+
+  #grow(): void {
+    const cells = new Float64Array(this.length * 2 || 16);
+    cells.set(this.cells);
+    this.cells = cells;
   }
 
   get(row: number): number {
@@ -64,8 +70,14 @@ class Int32Column extends Column<Int32Array> {
   cells = new Int32Array(16);
 
   push(value: number): void {
-    if (this.length === this.cells.length) this.cells = larger(this.cells, new Int32Array(this.length * 2 || 16));
+    if (this.length === this.cells.length) this.#grow();
     this.cells[this.length++] = value;
+  }
+
+  #grow(): void {
+    const cells = new Int32Array(this.length * 2 || 16);
+    cells.set(this.cells);
+    this.cells = cells;
   }
 
   get(row: number): number {
@@ -88,8 +100,14 @@ class Uint8Column extends Column<Uint8Array> {
   cells = new Uint8Array(16);
 
   push(value: number): void {
-    if (this.length === this.cells.length) this.cells = larger(this.cells, new Uint8Array(this.length * 2 || 16));
+    if (this.length === this.cells.length) this.#grow();
     this.cells[this.length++] = value;
+  }
+
+  #grow(): void {
+    const cells = new Uint8Array(this.length * 2 || 16);
+    cells.set(this.cells);
+    this.cells = cells;
   }
 
   get(row: number): number {
@@ -106,11 +124,6 @@ class Uint8Column extends Column<Uint8Array> {
     for (let i = 0; i < order.length; i++) result[i] = cells[order[i]!]!;
     return result;
   }
-}
-
-function larger<T extends Cells>(cells: T, place: T): T {
-  place.set(cells);
-  return place;
 }
 
 export const float64 = (): Column<Float64Array> => new Float64Column();
