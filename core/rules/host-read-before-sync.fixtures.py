@@ -237,3 +237,38 @@ class Metric:
     def update(self, scores):
         scores = scores.cuda().to(self.device, non_blocking=True)
         return scores.tolist()
+
+#- case: whoever hands over the stream has made it the current one
+import numpy as np
+import torch
+
+def store(rows: torch.Tensor, slot, stream: torch.cuda.Stream):
+    host = [row.to("cpu", non_blocking=True) for row in rows.cuda()]
+    stream.synchronize()
+    for row in host:
+        np.copyto(np.asarray(slot), row.numpy())
+
+#- case: a stream that is selected for something else is another one
+def store(rows: torch.Tensor, other: torch.Tensor, stream: torch.cuda.Stream):
+    with torch.cuda.stream(stream):
+        other.mul_(2)
+    host = rows.cuda().to("cpu", non_blocking=True)
+    stream.synchronize()
+    return host.numpy().sum()
+    #      ^ host-read-before-sync: `host` is read by the host in `sum` before
+#- fixed
+def store(rows: torch.Tensor, other: torch.Tensor, stream: torch.cuda.Stream):
+    with torch.cuda.stream(stream):
+        other.mul_(2)
+    host = rows.cuda().to("cpu", non_blocking=True)
+    stream.synchronize()
+    torch.cuda.current_stream().synchronize()
+    return host.numpy().sum()
+
+#- case: memory goes back to the driver when the device is done
+def encode(net, batches):
+    kept = []
+    for batch in batches:
+        kept.append(net(batch.cuda()).to("cpu", non_blocking=True))
+        torch.cuda.empty_cache()
+    return torch.cat(kept).sum()

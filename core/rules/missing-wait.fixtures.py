@@ -2263,3 +2263,103 @@ def load(host, cache, mode):
         x = host.cuda(non_blocking=True)
     torch.cuda.current_stream().wait_stream(copier)
     return x * 2
+
+#- case: of a match on what is known only one case runs
+class Frames:
+    def __init__(self, net):
+        self.net = net
+        self.side = torch.cuda.Stream()
+        self.step = torch.empty(1, device="cuda")
+        self.frame = torch.empty(64, device="cuda")
+        torch.cuda.synchronize()
+
+    def _run(self, x, what):
+        match what:
+            case "first" | "next":
+                with torch.cuda.stream(self.side):
+                    self.frame.copy_(x)
+                self.side.synchronize()
+            case None:
+                return x * 2
+            case "infer":
+                with torch.cuda.stream(self.side):
+                    y = self.net(self.frame)
+                self.side.synchronize()
+                return y
+
+    def __call__(self, frame):
+        frame = frame.cuda()
+        self.side.wait_stream(torch.cuda.current_stream())
+        self._run(frame, "next")
+        self.step.fill_(0.5)
+        return self._run(self.step, "infer")
+
+#- case: the case that runs is judged
+def run(x, what):
+    side = torch.cuda.Stream()
+    match what:
+        case "copy":
+            with torch.cuda.stream(side):
+                y = x.clone()
+                  # ^ missing-wait: `x` is read on `side` by `clone` before the `mul` on the default stream is done
+        case _:
+            return x + 1
+    side.synchronize()
+    return y
+
+def step(host):
+    x = host.cuda(non_blocking=True) * 2
+    return run(x, "copy")
+#- fixed
+def run(x, what):
+    side = torch.cuda.Stream()
+    match what:
+        case "copy":
+            side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(side):
+                y = x.clone()
+        case _:
+            return x + 1
+    side.synchronize()
+    return y
+
+def step(host):
+    x = host.cuda(non_blocking=True) * 2
+    return run(x, "copy")
+
+#- case: only a tensor is moved without blocking by `cuda`
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+        self.side = torch.cuda.Stream()
+        self.preload()
+
+    def preload(self):
+        self.item = next(self.loader)
+        with torch.cuda.stream(self.side):
+            self.item[0].cuda(non_blocking=True)
+
+    def next(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        item = self.item
+        self.preload()
+        return item
+
+#- case: a method that is too long to be followed to its end may order what it has begun
+class Runner:
+    def __init__(self):
+        self.cache = torch.zeros(64, device="cuda")
+        torch.cuda.synchronize()
+
+    def warm(self):
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for i in range(60):
+                for j in range(60):
+                    self.cache.add_(i + j)
+        torch.cuda.current_stream().wait_stream(side)
+
+    def step(self, x):
+        self.cache.copy_(x)
+        return self.cache * 2

@@ -92,3 +92,34 @@ class Stage:
 
     def read(self):
         return self.slots[self.at].numpy().sum()
+
+#- case: `copyto` writes its first argument only
+import numpy as np
+import torch
+
+def store(batch, slot):
+    staging = batch.pin_memory()
+    device = staging.to("cuda", non_blocking=True)
+    np.copyto(slot, staging.numpy())
+    return device
+
+#- case: `copyto` into the memory that is being copied
+import numpy as np
+import torch
+
+def upload(batch, rows):
+    staging = batch.pin_memory()
+    device = staging.to("cuda", non_blocking=True)
+    np.copyto(staging.numpy(), rows)
+  # ^ pinned-overwritten-in-flight: `staging` is changed by the host in `numpy.copyto` while the copy
+    return device
+#- fixed
+import numpy as np
+import torch
+
+def upload(batch, rows):
+    staging = batch.pin_memory()
+    device = staging.to("cuda", non_blocking=True)
+    torch.cuda.current_stream().synchronize()
+    np.copyto(staging.numpy(), rows)
+    return device

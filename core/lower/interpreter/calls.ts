@@ -51,10 +51,10 @@ import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
 import { registerHook } from './hooks.ts';
 import { launchKernel } from './kernels.ts';
-import type { Machine } from './machine.ts';
+import { type Machine, recordsEvents } from './machine.ts';
 import { external } from './modules.ts';
 import { callModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
-import { eventMethod, eventOf, streamContext, streamMethod, streamOf } from './streams.ts';
+import { eventMethod, eventOf, othersMayRecord, streamContext, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
 import { threadMethod } from './threads.ts';
 import { deviceTarget } from './transfers.ts';
@@ -240,9 +240,11 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     else if (value instanceof EventV) {
       m.builder.events[value.event]!.unknown = true;
       m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
-    } else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV)
+    } else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV) {
       m.hooks.push({ caller: 'somebody', fn: value });
-    else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
+      // A pool of threads may run it at any time from here on.
+      if (recordsInBody(value)) othersMayRecord(m);
+    } else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
   }
   const device = tensors.find((t) => t.storage.memory === 'device');
   if (device && (computes || m.explicit(m.deviceIndexOf(device.storage.device)))) {
@@ -284,6 +286,12 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   }
   for (const tensor of tensors) if (tensor.storage.memory === 'pinned') tensor.storage.kept = true;
   return result;
+}
+
+function recordsInBody(value: Value): boolean {
+  if (value instanceof BoundMethodV || value instanceof PartialV) return recordsInBody(value.target);
+  if (!(value instanceof FunctionV)) return false;
+  return recordsEvents(value.closure.module.syntax.text.slice(value.node.start, value.node.end));
 }
 
 /**
