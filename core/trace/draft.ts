@@ -3,7 +3,7 @@
  * every index at its new place, counts, and lays down the columns. Knows no format.
  */
 import type { EventEntry, BlockEntry, Step, StreamEntry, StreamProgram, ThreadEntry } from '../program/program.ts';
-import { float64, groupedOrder, int32, inverse, uint8 } from './columns.ts';
+import { type Column, float64, groupedOrder, int32, inverse, uint8 } from './columns.ts';
 import { Problems } from './problems.ts';
 import { StringTable } from './strings.ts';
 import type { AllocatorEvent, Arrow, Trace, TraceCounts, TraceStream, TraceThread } from './trace.ts';
@@ -448,15 +448,10 @@ export class TraceDraft {
   }
 
   #duration(): number {
-    let end = this.latest;
-    const spans = [this.device, this.host];
-    for (const { start, duration } of spans) {
-      const starts = start.cells;
-      const durations = duration.cells;
-      for (let row = 0; row < start.length; row++) end = Math.max(end, starts[row]! + durations[row]!);
-    }
-    for (const { length, cells } of [this.marks.hostTime, this.marks.deviceTime, this.counters.time, this.stepTime])
-      for (let row = 0; row < length; row++) end = Math.max(end, cells[row]!);
+    const { device, host, marks, counters } = this;
+    let end = Math.max(this.latest, latestEnd(device.start, device.duration), latestEnd(host.start, host.duration));
+    for (const column of [marks.hostTime, marks.deviceTime, counters.time, this.stepTime])
+      end = Math.max(end, highest(column));
     return end;
   }
 
@@ -492,4 +487,19 @@ export class TraceDraft {
     }
     return { kernels, copies, memsets, records, waits, waitsWithRecord, hostWaits, allocations, releases };
   }
+}
+
+function latestEnd(start: Column<Float64Array>, duration: Column<Float64Array>): number {
+  const starts = start.cells;
+  const durations = duration.cells;
+  let end = 0;
+  for (let row = 0; row < start.length; row++)
+    if (starts[row]! + durations[row]! > end) end = starts[row]! + durations[row]!;
+  return end;
+}
+
+function highest({ cells, length }: Column<Float64Array>): number {
+  let most = 0;
+  for (let row = 0; row < length; row++) if (cells[row]! > most) most = cells[row]!;
+  return most;
 }

@@ -94,12 +94,27 @@ export class KinetoCalls {
     this.#names = names;
     this.ofCorrelation = callsByCorrelation(file);
     this.launches = new Launches(file.draft.device);
-    const { draft, syncs } = file;
-    for (let row = 0; row < draft.device.length; row++) this.#addLaunch(row);
+    this.#addLaunches();
+    this.#addCalls(this.#addSyncs());
+  }
+
+  #addLaunches(): void {
+    const { length } = this.#file.draft.device;
+    for (let row = 0; row < length; row++) this.#addLaunch(row);
+  }
+
+  /** Correlations of the calls that have a row of their own. */
+  #addSyncs(): NumberMap {
     const synced = new NumberMap();
-    for (let row = 0; row < syncs.time.length; row++) this.#addSync(row, synced);
-    const correlations = file.callCorrelation.cells;
-    for (let row = 0; row < draft.host.length; row++)
+    const { length } = this.#file.syncs.time;
+    for (let row = 0; row < length; row++) this.#addSync(row, synced);
+    return synced;
+  }
+
+  #addCalls(synced: NumberMap): void {
+    const correlations = this.#file.callCorrelation.cells;
+    const { length } = this.#file.draft.host;
+    for (let row = 0; row < length; row++)
       if (correlations[row]! >= 0) this.#addCall(row, synced.has(correlations[row]!));
   }
 

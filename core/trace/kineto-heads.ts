@@ -1,6 +1,6 @@
 /**
  * The heads of events as Kineto writes them: all of an event up to the digits of its time. A program does the same things
- * over and over, so a head has been there before, and after it came one of two others as a rule: these are compared as
+ * over and over, so a head has been there before, and after it came one of a few others as a rule: these are compared as
  * they stand, without looking at what they are made of.
  *
  *     {
@@ -20,13 +20,14 @@ export interface Head {
   readonly name: number;
   readonly pid: number;
   readonly tid: number;
-  /** The head that came after this one the last time, and the one of the times before. */
-  next: Head;
-  second: Head;
+  /** The heads that came after this one, the last one first; always as many. */
+  readonly after: Head[];
   /** Another one with the same name. */
   readonly alike: Head | undefined;
 }
 
+/** So many heads are tried; of real profiles nine events in ten are among them. */
+const tried = 4;
 /** So many bytes after a head are sure to lie in the window. */
 const room = 128;
 /** Heads that are remembered, the longest of them, and how many of one name. */
@@ -50,27 +51,21 @@ export class KinetoHeads {
 
   constructor(interner: ByteInterner) {
     this.#interner = interner;
-    const nothing = { part: BytePart.of(new Uint8Array(8))!, category: -1, name: -1, pid: -1, tid: -1 };
-    const nowhere = { ...nothing, alike: undefined } as unknown as Head;
-    nowhere.next = nowhere;
-    nowhere.second = nowhere;
-    this.#nowhere = nowhere;
-    this.#last = nowhere;
+    const part = BytePart.of(new Uint8Array(8))!;
+    this.#nowhere = { part, category: -1, name: -1, pid: -1, tid: -1, after: [], alike: undefined };
+    for (let i = 0; i < tried; i++) this.#nowhere.after.push(this.#nowhere);
+    this.#last = { ...this.#nowhere, after: [...this.#nowhere.after] };
   }
 
   /** The head of the event at `at`; undefined where it is laid out otherwise, or not well inside of the window. */
   find(bytes: Uint8Array, words: DataView, at: number, limit: number): Head | undefined {
-    const last = this.#last;
-    const { next, second } = last;
-    if (at + next.part.length + room <= limit && next.part.isAt(words, at)) {
-      this.#last = next;
-      return next;
-    }
-    if (at + second.part.length + room <= limit && second.part.isAt(words, at)) {
-      last.second = next;
-      last.next = second;
-      this.#last = second;
-      return second;
+    const { after } = this.#last;
+    for (let i = 0; i < tried; i++) {
+      const head = after[i]!;
+      if (at + head.part.length + room > limit || !head.part.isAt(words, at)) continue;
+      if (i > 0) moveToFront(after, head, i);
+      this.#last = head;
+      return head;
     }
     return this.#read(bytes, words, at, limit);
   }
@@ -124,8 +119,7 @@ export class KinetoHeads {
         name,
         pid: this.#pid,
         tid: this.#tid,
-        next: this.#nowhere,
-        second: this.#nowhere,
+        after: new Array<Head>(tried).fill(this.#nowhere),
         alike: alike?.head,
       };
       const count = alike?.count ?? 0;
@@ -134,8 +128,7 @@ export class KinetoHeads {
       this.#ofName.set(name, { head, count: count + 1 });
       this.#count++;
     }
-    this.#last.second = this.#last.next;
-    this.#last.next = head;
+    moveToFront(this.#last.after, head, tried - 1);
     this.#last = head;
     return head;
   }
@@ -186,6 +179,12 @@ export class KinetoHeads {
     if (this.#threads.length > 12) this.#threads.shift();
     return end;
   }
+}
+
+/** Puts the head, which was at `from` or not among them, before the others. */
+function moveToFront(heads: Head[], head: Head, from: number): void {
+  for (let i = from; i > 0; i--) heads[i] = heads[i - 1]!;
+  heads[0] = head;
 }
 
 const quote = 34;

@@ -113,10 +113,11 @@ export class KinetoScanner implements ScannedEvent {
   #fraction = 0;
   #negative = false;
 
-  // The first eight digits of the last time: their bytes as a double, and their number.
+  // The first eight digits of the last time (all, where it had fewer): their bytes as a double, and their number.
   #leading = Number.NaN;
   #leadingNumber = 0;
-  #timeEnd = 0;
+  #leadingLength = 8;
+  #digitsEnd = 0;
 
   #fast = true;
   #fastUsed = false;
@@ -447,9 +448,11 @@ export class KinetoScanner implements ScannedEvent {
     const instant = phase === 105;
     let i = start + head.part.length;
 
-    const microseconds = this.#time(i);
-    i = this.#timeEnd;
-    if (microseconds < 0) return otherLayout;
+    // Of thirteen digits or more the first eight stay the same for a while.
+    if (words.getFloat64(i, true) !== this.#leading && !this.#readLeading(i)) return otherLayout;
+    const low = this.#digits(i + this.#leadingLength);
+    const microseconds = this.#leadingNumber * powers[this.#digitsEnd - i - this.#leadingLength]! + low;
+    i = this.#digitsEnd;
     let c = bytes[i]!;
     // Three decimals in the newer files, none in the older.
     let nanoseconds = 0;
@@ -463,9 +466,9 @@ export class KinetoScanner implements ScannedEvent {
     if (!instant) {
       if (!layout.duration.isAt(words, i)) return otherLayout;
       i += 9;
-      duration = this.#time(i) * 1000;
-      i = this.#timeEnd;
-      if (duration < 0) return otherLayout;
+      duration = this.#digits(i) * 1000;
+      if (i === this.#digitsEnd) return otherLayout;
+      i = this.#digitsEnd;
       c = bytes[i]!;
       if (c === 46) {
         const fraction = (bytes[i + 1]! - 48) * 100 + (bytes[i + 2]! - 48) * 10 + (bytes[i + 3]! - 48);
@@ -503,40 +506,22 @@ export class KinetoScanner implements ScannedEvent {
     return i + 4;
   }
 
-  /**
-   * The digits at `from`, -1 where there are none or more than sixteen; `#timeEnd` is behind them. Of thirteen digits or
-   * more the first eight stay the same for a while.
-   */
-  #time(from: number): number {
-    const bytes = this.#bytes;
-    const leading = this.#words.getFloat64(from, true);
-    let i = from;
-    let high = 0;
-    if (leading === this.#leading) {
-      high = this.#leadingNumber;
-      i += 8;
-    } else {
-      high = this.#digits(i);
-      i = this.#timeEnd;
-      if (i === from) return -1;
-      if (i - from === 8) {
-        this.#leading = leading;
-        this.#leadingNumber = high;
-      }
-    }
-    const start = i;
-    const low = this.#digits(i);
-    const count = this.#timeEnd - start;
-    return bytes[this.#timeEnd]! >= 48 && bytes[this.#timeEnd]! <= 57 ? -1 : high * powers[count]! + low;
+  /** Takes the digits at `from` for the leading ones; false where there are none. */
+  #readLeading(from: number): boolean {
+    this.#leadingNumber = this.#digits(from);
+    this.#leadingLength = this.#digitsEnd - from;
+    // Fewer than eight end in something else, which the next time need not have.
+    this.#leading = this.#leadingLength === 8 ? this.#words.getFloat64(from, true) : Number.NaN;
+    return this.#leadingLength > 0;
   }
 
-  /** Up to eight digits. */
+  /** The number of up to eight digits; `#digitsEnd` is behind them. */
   #digits(from: number): number {
     const bytes = this.#bytes;
     let i = from;
     let number = 0;
     for (let c = bytes[i]!; c >= 48 && c <= 57 && i < from + 8; c = bytes[++i]!) number = number * 10 + (c - 48);
-    this.#timeEnd = i;
+    this.#digitsEnd = i;
     return number;
   }
 
