@@ -159,6 +159,8 @@ export class Storage extends Obj {
   watched = false;
   /** Taken for the result of a callee that nobody knows: it may be no tensor at all. */
   guessed = false;
+  /** Known to hold booleans: as an index it is a mask, whose number of elements the host waits for. */
+  boolean = false;
   /** This rank has sent it to others: what a broadcast then does to it here is to read it. */
   sent = false;
   /** Streams that the program says use it, by record_stream. */

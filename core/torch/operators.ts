@@ -72,6 +72,9 @@ const metadata = new Set([
   `),
 ]);
 
+/** Linear algebra that looks on the host whether it has failed, and what picks elements by a mask of its own. */
+const checking = words('inv inverse cholesky solve eigh svd lstsq histc combinations');
+
 const several = byName(generated.several);
 const severalWithDim = byName(generated.severalWithDim);
 /** By what Python wraps round them: the argument that asks for another result, one line each. */
@@ -131,6 +134,10 @@ export function isMetadata(name: string): boolean {
 }
 export function isBlocking(name: string): boolean {
   return blocking.has(name);
+}
+/** Computes tensors, and makes the host wait for the current stream on the way. */
+export function isChecking(name: string): boolean {
+  return checking.has(name);
 }
 export function isBlockingTensor(name: string): boolean {
   return blockingTensors.has(name);

@@ -31,7 +31,7 @@ import { lookup } from './classes.ts';
 import { Raised } from './frame.ts';
 import { isSizes, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
-import { getTensorItem, setTensorItem } from './tensors.ts';
+import { getTensorItem, setTensorItem } from './tensorItems.ts';
 import { resolved } from './truth.ts';
 import { versionText } from './versions.ts';
 

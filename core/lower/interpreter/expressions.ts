@@ -106,7 +106,7 @@ export function ev(m: Machine, node: Expression): Value {
       if (typeof value === 'number') return node.operator === '-' ? -value : node.operator === '~' ? ~value : value;
       if (typeof value === 'boolean') return node.operator === '~' ? value : Number(value);
       const tensor = value instanceof TensorV ? value : value instanceof Unknown ? value.tensor : undefined;
-      if (tensor) return m.at(node, () => tensorOperator(m, 'neg', [tensor]));
+      if (tensor) return m.at(node, () => tensorOperator(m, node.operator === '~' ? 'bitwise_not' : 'neg', [tensor]));
       const derived = m.deriveUnknown(`u:${node.operator}:${keyOf(value)}`, 'value');
       derived.plain = value instanceof Unknown && value.plain;
       return derived;

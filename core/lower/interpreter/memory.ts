@@ -69,8 +69,19 @@ export function operateMany(
     const made = m.allocate(`?${name}`, deviceClass, selection);
     made.grads = reads.some((t) => t.grads !== 'no') && m.gradMode ? 'maybe' : 'no';
     if (made.grads !== 'no') made.saved = reads.filter((t) => t.storage !== made.storage);
+    made.storage.boolean = givesBooleans(name, reads);
     result.push(made);
   }
   m.launch(name, selection, reads, [...result, ...writes]);
   return result;
+}
+
+const comparing =
+  /^(?:compare|eq|ne|lt|le|gt|ge|less|less_equal|greater|greater_equal|not_equal|logical_\w+|is(?:nan|inf|finite|posinf|neginf|in|close)|bool)$/;
+const keepingType = /^(?:bitwise_\w+|clone|contiguous|flip|roll|cat|stack|expand|repeat)$/;
+
+function givesBooleans(name: string, reads: readonly TensorV[]): boolean {
+  if (comparing.test(name)) return true;
+  if (name === 'index') return reads[0]!.storage.boolean;
+  return keepingType.test(name) && reads.every((tensor) => tensor.storage.boolean);
 }

@@ -1,9 +1,10 @@
-/** Tensors: attributes, items, operators and methods. Which name does what is in core/torch. */
+/** Tensors: attributes, operators and methods. Which name does what is in core/torch. */
 import type { Node } from '../../python/ast.ts';
 import { factoryKind } from '../../torch/factories.ts';
 import {
   isBlocking,
   isBlockingTensor,
+  isChecking,
   isComputing,
   isInPlace,
   isListing,
@@ -18,12 +19,10 @@ import {
 import {
   BuiltinMethodV,
   DeviceV,
-  ExternalV,
   isObj,
   keyOf,
   ListV,
   NativeV,
-  SliceV,
   TensorV,
   TupleV,
   Unknown,
@@ -37,6 +36,7 @@ import type { Machine } from './machine.ts';
 import { hostRead, isHost, operate, operateMany, settlePending } from './memory.ts';
 import { runBackward } from './autograd.ts';
 import { streamOf } from './streams.ts';
+import { getTensorItem, narrowed, setTensorItem } from './tensorItems.ts';
 import { copyInto, download, transfer } from './transfers.ts';
 import { resolved, truth } from './truth.ts';
 import { gave } from './unknown-work.ts';
@@ -176,124 +176,6 @@ export function swapTensors(a: TensorV, b: TensorV): void {
   [a.grad, b.grad] = [b.grad, a.grad];
 }
 
-// ---- items
-
-/** Leading units that an index of a dimension of unknown length is counted in. */
-const assumedRows = 1024;
-
-function unitsOf(base: TensorV): { readonly unit: number; readonly rows: number } {
-  const rows = base.rows ?? assumedRows;
-  return { unit: (base.end - base.start) / rows, rows };
-}
-
-export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV | Value {
-  const index = resolved(m, index_);
-  if (self.fields && typeof index === 'number' && self.fields[index]) return self.fields[index];
-  // What has names for its items is a dictionary after all.
-  if (typeof index === 'string') return m.deriveUnknown(`named:${self.storage.id}:${index}`, index);
-  if (index instanceof TensorV || (index instanceof Unknown && index.tensor)) {
-    // A mask or an index tensor: a new tensor.
-    return operate(m, 'index', [self, index instanceof TensorV ? index : index.tensor!], [], true)!;
-  }
-  if (index instanceof TupleV) {
-    // One index tensor among others makes it a copy, too.
-    const tensors = index.items.flatMap((item) => indexTensor(m, item));
-    if (tensors.length > 0) return operate(m, 'index', [self, ...tensors], [], true)!;
-  }
-  return indexView(m, self, index);
-}
-
-function indexTensor(m: Machine, item: Value): TensorV[] {
-  const value = resolved(m, item);
-  if (value instanceof TensorV) return [value];
-  return value instanceof Unknown && value.tensor ? [value.tensor] : [];
-}
-
-function indexView(m: Machine, self: TensorV, index: Value): TensorV {
-  if (index instanceof TupleV && index.items.length > 1) {
-    const lead = resolved(m, index.items[0]!);
-    const all = lead instanceof SliceV ? lead.lower === null && lead.upper === null : lead instanceof ExternalV;
-    // A part of an inner dimension: bytes between those of other parts.
-    if (all && index.items.slice(1).some((item) => !isFullSlice(m, item)))
-      return slotOf(m, self, index.items.map((item) => partKey(m, item)).join());
-  }
-  const first = index instanceof TupleV ? resolved(m, index.items[0] ?? null) : index;
-  const { unit, rows } = unitsOf(self);
-  if (typeof first === 'number') {
-    const at = first < 0 ? rows + first : first;
-    if (at < 0 || at >= rows) return view(m, self);
-    return view(m, self, self.start + at * unit, self.start + (at + 1) * unit);
-  }
-  if (first instanceof SliceV) {
-    const lower = first.lower === null ? 0 : first.lower;
-    const upper = first.upper === null ? rows : first.upper;
-    if (typeof lower === 'number' && typeof upper === 'number') {
-      const from = lower < 0 ? rows + lower : Math.min(lower, rows);
-      const to = upper < 0 ? rows + upper : Math.min(upper, rows);
-      if (from === 0 && to === rows) return view(m, self);
-      if (to > from) {
-        const part = view(m, self, self.start + from * unit, self.start + to * unit);
-        part.rows = self.rows === undefined ? undefined : to - from;
-        return part;
-      }
-      return view(m, self);
-    }
-    const slot = slotOf(m, self, `${sliceKey(first.lower)}:${sliceKey(first.upper)}`);
-    return slot;
-  }
-  if (first instanceof Unknown) return slotOf(m, self, keyOf(first));
-  return view(m, self);
-}
-
-function isFullSlice(m: Machine, item: Value): boolean {
-  const value = resolved(m, item);
-  return (
-    value === null || (value instanceof SliceV && value.lower === null && value.upper === null && value.step === null)
-  );
-}
-
-function partKey(m: Machine, item: Value): string {
-  const value = resolved(m, item);
-  if (value instanceof SliceV) return `${sliceKey(value.lower)}:${sliceKey(value.upper)}:${sliceKey(value.step)}`;
-  return sliceKey(value);
-}
-
-function sliceKey(value: Value): string {
-  return value === null ? '' : isObj(value) ? keyOf(value) : String(value);
-}
-
-/** Places that are not known are different places, each with its own part of the upper half. */
-function slotOf(m: Machine, self: TensorV, key: string): TensorV {
-  const name = `slot:${self.storage.id}:${self.start}:${self.end}`;
-  let order = m.indexOrder.get(name);
-  if (!order) {
-    order = new Map();
-    m.indexOrder.set(name, order);
-  }
-  let place = order.get(key);
-  if (place === undefined) {
-    place = order.size;
-    order.set(key, place);
-  }
-  const half = (self.end - self.start) / 2;
-  const unit = half / 512;
-  const start = self.start + half + (place % 512) * unit;
-  return view(m, self, start, start + unit);
-}
-
-export function setTensorItem(m: Machine, self: TensorV, index: Value, value: Value): void {
-  const part = indexView(m, self, resolved(m, index));
-  const mask = resolved(m, index);
-  const reads = tensorsIn(m, [value]);
-  if (mask instanceof TensorV) reads.push(mask);
-  if (isHost(part) || reads.some((t) => isHost(t) && t.storage.memory === 'pinned') === false) {
-    operate(m, 'setitem', isHost(part) ? reads.filter(isHost) : reads, [part], false);
-    if (isHost(part)) for (const t of reads) if (!isHost(t)) hostRead(m, t, 'setitem');
-    return;
-  }
-  operate(m, 'setitem', reads, [part], false);
-}
-
 // ---- operators
 
 export function tensorOperator(m: Machine, name: string, operands: readonly Value[]): Value {
@@ -413,6 +295,7 @@ function fieldsAsked(
 /** Whether the call makes the host wait for the values. */
 function waitsForHost(m: Machine, name: string, args: readonly Value[], keywords: Keywords): boolean {
   if (name === 'where') return args.length + keywords.size === 1;
+  if (isChecking(name)) return true;
   if (!isBlocking(name)) return false;
   if (name !== 'repeat_interleave' || args.length + keywords.size === 1) return true;
   // Only for counts on the device: their sum is the length of the result.
@@ -625,17 +508,6 @@ function arrayMethod(m: Machine, self: TensorV, name: string, args: readonly Val
   for (const tensor of tensorsIn(m, [...args, ...keywords.values()])) m.hostAccess(name, tensor, false);
   m.hostAccess(name, self, false);
   return plain(name);
-}
-
-function narrowed(m: Machine, self: TensorV, name: string, args: readonly Value[]): TensorV {
-  if (args[0] !== 0) return view(m, self);
-  const start = args[1] ?? null;
-  if (name === 'select') return indexView(m, self, start);
-  const length = args[2] ?? null;
-  if (typeof start === 'number' && typeof length === 'number') {
-    return indexView(m, self, new SliceV(start, start + length, null));
-  }
-  return slotOf(m, self, `${sliceKey(start)}+${sliceKey(length)}`);
 }
 
 /** `chunk`, `split`, `unbind`: disjoint parts. */

@@ -193,6 +193,59 @@ describe('memory', () => {
       '7: zero_ on default: w x[part]',
     ]);
   });
+
+  test('an index that the host has to look at makes it wait: a mask, a bound of the device, places of the host', async () => {
+    const waits = async (line: string) => {
+      const all = await steps(`
+        import torch
+        x = torch.zeros(8, device="cuda")
+        at = torch.argsort(x)
+        ${line}
+      `);
+      return all.filter((step) => step.includes('waits')).map((step) => step.replace(/^\d+: /, ''));
+    };
+    const once = ['host waits for default (implicit)'];
+    for (const line of [
+      'y = x[x > 0]',
+      'y = x[~(torch.isnan(x) & (x > 0))]',
+      'm = torch.isfinite(x); y = x[m.clone(), 0]',
+      'x[x > 0] = at',
+      'y = x[:at]',
+      'y = x[[1, 2]]',
+      'y = x[torch.arange(4)]',
+    ])
+      expect(await waits(line), line).toEqual(once);
+    for (const line of [
+      'y = x[at]',
+      'y = x[2:4]',
+      'x[x > 0] = 0.0',
+      'x[at] = x',
+      'y = torch.where(x > 0, x, at)',
+      'y = torch.arange(4)[torch.arange(4) > 2]',
+    ])
+      expect(await waits(line), line).toEqual([]);
+  });
+
+  test('linear algebra that looks whether it has failed makes the host wait; its unchecked forms do not', async () => {
+    const waits = async (call: string) =>
+      (
+        await steps(`
+          import torch
+          x = torch.zeros(8, 8, device="cuda")
+          y = ${call}
+        `)
+      ).filter((step) => step.includes('waits')).length;
+    for (const call of [
+      'torch.linalg.solve(x, x)',
+      'x.inverse()',
+      'torch.linalg.svd(x)',
+      'torch.linalg.eigh(x)',
+      'torch.histc(x)',
+    ])
+      expect(await waits(call), call).toBe(1);
+    for (const call of ['torch.linalg.qr(x)', 'torch.linalg.cholesky_ex(x)', 'torch.topk(x, 2)'])
+      expect(await waits(call), call).toBe(0);
+  });
 });
 
 describe('entries', () => {
