@@ -285,6 +285,8 @@ function lowerEntry(
   const tried = new Set<string>(['']);
   const queue: ReadonlySet<string>[] = [new Set()];
   const far: ReadonlySet<string>[] = [];
+  /** How many decisions of a plan are those that the program needs to go on. */
+  const given = new Map<ReadonlySet<string>, number>();
   let farLeft = farPaths;
   let dull = true;
   let idle = true;
@@ -332,13 +334,26 @@ function lowerEntry(
     dull &&= m.builder.dull;
     idle &&= m.builder.idle;
     paths.push(cut ? { ...m.finish(), cut } : m.finish());
+    const { refused } = m;
+    if (refused && !plan.has(refused.key)) {
+      // What the program goes on with is the other way: from there the others are turned.
+      const next = new Set([...plan, refused.key]);
+      const key = [...next].sort().join('\n');
+      if (!tried.has(key)) {
+        tried.add(key);
+        given.set(next, (given.get(plan) ?? 0) + 1);
+        queue.unshift(next);
+      }
+    }
     for (const decision of m.decisions.made) {
       if (!decision.open || plan.has(decision.key)) continue;
       const next = new Set([...plan, decision.key]);
-      if (next.size > 2) continue;
+      const given_ = given.get(plan) ?? 0;
+      if (next.size - given_ > 2) continue;
       const key = [...next].sort().join('\n');
       if (tried.has(key)) continue;
       tried.add(key);
+      given.set(next, given_);
       (decision.near ? queue : far).push(next);
     }
   }

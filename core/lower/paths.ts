@@ -7,6 +7,8 @@ import type { Node } from '../python/ast.ts';
 
 export interface Decision {
   readonly key: string;
+  /** The key of the one value that it was first made for. */
+  readonly asked: string;
   readonly file: string;
   readonly test: Node;
   readonly fallback: boolean;
@@ -28,13 +30,40 @@ export class Decisions {
   /** Keys that were met where no other path may turn them, and nowhere else yet. */
   readonly #closed = new Set<string>();
   readonly made: Decision[] = [];
+  #asked: { readonly known: Set<string>; fresh: boolean } | undefined;
 
   constructor(plan: ReadonlySet<string>) {
     this.#plan = plan;
   }
 
   known(key: string): boolean | undefined {
-    return this.#taken.get(key);
+    const taken = this.#taken.get(key);
+    if (taken !== undefined) this.#asked?.known.add(key);
+    return taken;
+  }
+
+  /** Something is decided that has no key: what asked for it does not follow from decisions alone. */
+  implied(): void {
+    if (this.#asked) this.#asked.fresh = true;
+  }
+
+  /**
+   * The decision that is why `ask` gave false: undefined where it is true, or where that follows from more than what the
+   * program's own tests have decided before.
+   */
+  refusal(ask: () => boolean): Decision | undefined {
+    const outer = this.#asked;
+    const asked = { known: new Set<string>(), fresh: false };
+    this.#asked = asked;
+    try {
+      if (ask() || asked.fresh) return undefined;
+    } finally {
+      this.#asked = outer;
+    }
+    const { known } = asked;
+    const reasons = this.made.filter((decision) => known.has(decision.asked));
+    const chosen = reasons.every(({ open, taken, fallback }) => open || taken !== fallback);
+    return reasons.length === known.size && chosen ? reasons.at(-1) : undefined;
   }
 
   /** `turn`: the key under which a path goes the other way, where several values do so together. */
@@ -42,14 +71,17 @@ export class Decisions {
     const { open } = asked;
     const before = this.#taken.get(key);
     if (before !== undefined) {
+      this.#asked?.known.add(key);
       this.#reopen(key, before, asked);
       return before;
     }
     const turned = this.#plan.has(key) || (open && this.#plan.has(turn));
+    if (turned) this.#asked?.known.add(key);
+    else this.implied();
     const taken = turned ? !fallback : fallback;
     this.#taken.set(key, taken);
     if (!open) this.#closed.add(key);
-    this.made.push({ ...asked, key: turn, fallback, taken });
+    this.made.push({ ...asked, key: turn, asked: key, fallback, taken });
     return taken;
   }
 
@@ -62,6 +94,6 @@ export class Decisions {
     const fallback = this.#plan.has(key) ? !taken : taken;
     const first = this.made.findIndex((decision) => decision.key === key && !decision.open);
     if (first >= 0) this.made.splice(first, 1);
-    this.made.push({ ...asked, key, fallback, taken });
+    this.made.push({ ...asked, key, asked: key, fallback, taken });
   }
 }

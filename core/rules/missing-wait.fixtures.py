@@ -2363,3 +2363,125 @@ class Runner:
     def step(self, x):
         self.cache.copy_(x)
         return self.cache * 2
+
+#- case: what is asserted is so in the tests that follow
+def load(host, mode):
+    assert mode != "late"
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    if mode != "late":
+        torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+
+#- case: what a guard has refused is so in the tests that follow
+def load(host, mode):
+    if mode is not None:
+        raise ValueError("no mode yet")
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    if mode is None:
+        torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+
+#- case: what has been done before is not gone on with where an assertion refuses it
+def reduce(grad, out, everywhere, scatter):
+    grad = grad.cuda()
+    if everywhere:
+        work = torch.distributed.all_reduce(grad, async_op=True)
+    if scatter:
+        assert not everywhere
+        torch.distributed.reduce_scatter_tensor(out, grad)
+    if everywhere:
+        work.wait()
+    return grad + 1
+
+#- case: nobody goes on behind `assert False`
+def gather(x, overlap):
+    x = x.cuda()
+    y = torch.empty_like(x)
+    if overlap:
+        assert False
+        work = torch.distributed.all_to_all_single(y, x, async_op=True)
+    else:
+        torch.distributed.all_to_all_single(y, x)
+    return y * 2
+
+#- case: what one of two reasons has refused may still be so
+def load(host, mode, late):
+    if mode is None and late is None:
+        raise ValueError("one of the two")
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    if mode is not None:
+        torch.cuda.current_stream().wait_stream(copier)
+    return x * 2
+         # ^ missing-wait: `x` is read on
+#- fixed
+def load(host, mode, late):
+    if mode is None and late is None:
+        raise ValueError("one of the two")
+    copier = torch.cuda.Stream()
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+        copier_done = copier.record_event()
+    if mode is not None:
+        torch.cuda.current_stream().wait_stream(copier)
+    torch.cuda.current_stream().wait_event(copier_done)
+    return x * 2
+
+#- case: the path that an assertion asks for is followed, though its test is decided the other way first
+def load(host, ready=None):
+    copier = torch.cuda.Stream()
+    if ready is None:
+        copier.wait_stream(torch.cuda.current_stream())
+    assert ready is not None
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    return x * 2
+         # ^ missing-wait: `x` is read on
+#- fixed
+def load(host, ready=None):
+    copier = torch.cuda.Stream()
+    if ready is None:
+        copier.wait_stream(torch.cuda.current_stream())
+    assert ready is not None
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+        copier_done = copier.record_event()
+    torch.cuda.current_stream().wait_event(copier_done)
+    return x * 2
+
+#- case: what a guard raises is caught, and the program goes on
+def load(host, mode):
+    copier = torch.cuda.Stream()
+    if mode is None:
+        copier.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+    try:
+        if mode is None:
+            raise ValueError("no mode yet")
+        torch.cuda.current_stream().wait_stream(copier)
+    except ValueError:
+        pass
+    return x * 2
+         # ^ missing-wait: `x` is read on
+#- fixed
+def load(host, mode):
+    copier = torch.cuda.Stream()
+    if mode is None:
+        copier.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copier):
+        x = host.cuda(non_blocking=True)
+        copier_done = copier.record_event()
+    try:
+        if mode is None:
+            raise ValueError("no mode yet")
+        torch.cuda.current_stream().wait_stream(copier)
+    except ValueError:
+        pass
+    torch.cuda.current_stream().wait_event(copier_done)
+    return x * 2

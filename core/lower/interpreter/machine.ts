@@ -8,7 +8,7 @@ import { access, type NewStep, ProgramBuilder } from '../builder.ts';
 import { saysStreams } from '../entries.ts';
 import type { Workspace } from '../imports.ts';
 import type { Activation, Binding, BranchDecision, HandOver, LoweredPath } from '../lowered.ts';
-import { Decisions } from '../paths.ts';
+import { type Decision, Decisions } from '../paths.ts';
 import {
   DeviceClass,
   EventV,
@@ -701,6 +701,20 @@ export class Machine {
       { file, test: node, open: other, near: other && this.#near(), negated },
       turn,
     );
+  }
+
+  /** The decision for which the program did not go on: no run of it takes that and comes to what follows. */
+  refused: Decision | undefined;
+
+  /** Asks what must be `wanted` for the program to go on, and keeps the decision for which it is not. */
+  require(ask: () => boolean, wanted = true): boolean {
+    let answer = wanted;
+    const refused = this.decisions.refusal(() => {
+      answer = ask();
+      return answer === wanted;
+    });
+    if (refused) this.refused = refused;
+    return answer;
   }
 
   // ---- unknown values

@@ -102,9 +102,13 @@ function execSimple(m: Machine, statement: SimpleStatement): Completion {
       const value = statement.exception ? ev(m, statement.exception) : null;
       throw new Raised(exceptionName(value), value);
     }
-    case 'Assert':
-      condition(m, statement.test, { want: true, open: false });
+    case 'Assert': {
+      const { refused } = m;
+      m.require(() => condition(m, statement.test, { want: true, open: false }));
+      // What fails by what is known alone may be known too roughly; `assert False` is not.
+      if (m.refused !== refused || isFailure(statement)) throw new Raised('AssertionError', null);
       break;
+    }
     case 'Import':
       runImport(m, statement);
       break;
@@ -240,10 +244,16 @@ function* execAugAssign(m: Machine, statement: AugAssign): Running {
   return 'normal';
 }
 
+/** A statement by which the program says that it does not go on: `raise`, `assert False`. */
+function isFailure(statement: Statement | undefined): boolean {
+  if (statement?.kind === 'Assert') return statement.test.kind === 'Constant' && !statement.test.value;
+  return statement?.kind === 'Raise';
+}
+
 /** `if bad: raise …` says what must not be; it is taken as not being. */
 function isGuard(statement: If): boolean {
   const last = statement.body[statement.body.length - 1];
-  return statement.orelse.length === 0 && last?.kind === 'Raise';
+  return statement.orelse.length === 0 && isFailure(last);
 }
 
 /** `if not ok: error = …`, where the function raises that error later: as little taken as being as the `raise` itself. */
@@ -307,17 +317,18 @@ function* execIf(m: Machine, first: If): Running {
     const guard = isGuard(statement);
     const failed = guard || keepsFailure(m, statement);
     // `else: raise …` is the same, the other way round.
-    const must = !failed && statement.orelse.at(-1)?.kind === 'Raise';
+    const must = !failed && isFailure(statement.orelse.at(-1));
     const prefer = failed || must ? undefined : preferred(m, statement);
-    const taken = condition(
-      m,
-      statement.test,
+    const { test } = statement;
+    const options =
       failed || must
         ? { want: must, open: false }
-        : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) },
-    );
+        : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) };
+    const ask = (): boolean => condition(m, test, options);
+    const { refused } = m;
+    const taken = guard || must ? m.require(ask, must) : ask();
     m.settle(m.frame);
-    if (guard && taken && statement.test.kind !== 'Constant') return 'normal';
+    if (guard && taken && m.refused === refused && test.kind !== 'Constant') return 'normal';
     const [next] = statement.orelse;
     // In turn, not each inside of the one before: chains of `elif` may be as long as they like.
     if (taken || statement.orelse.length !== 1 || next?.kind !== 'If')

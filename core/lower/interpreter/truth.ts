@@ -124,6 +124,7 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
     if (implied !== undefined) {
       // It follows from a decision, and so is none that the program makes.
       m.consulted++;
+      m.decisions.implied();
       return implied;
     }
     const fallback =
