@@ -38,13 +38,14 @@ def _collective_mode(operator, argument):
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func", "scratch_sizes")
+    __slots__ = ("name", "full", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func", "scratch_sizes")
 
     def __init__(self, func):
         schema = func._schema
         # The operator itself, without the wrapper that a call of an OpOverload goes through first.
         self.call = getattr(func, "_op", func)
         self.name = schema.name
+        self.full = f"{schema.name}.{schema.overload_name}" if schema.overload_name else schema.name
         self.base = schema.name.rpartition("::")[2]
         overwrites = self.base in OVERWRITES or any(a.is_out for a in schema.arguments)
         self.tensors = []

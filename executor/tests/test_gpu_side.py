@@ -100,6 +100,28 @@ class Lines(unittest.TestCase):
         self.assertEqual(trace.of("recordStream"), [])
         self.assertEqual({r.get("th", 0) for r in trace.of("op")}, {0}, "autograd's thread counts as the caller")
 
+    def test_inference_mode(self):
+        """Operators that are made of others come whole there: their parts are what runs."""
+
+        def body(session, state):
+            with torch.inference_mode():
+                x = torch.zeros(4, 4)
+                x.to(torch.float64)
+                torch.nn.functional.linear(x, x)
+                x.t().contiguous()
+
+        trace = self.record(body)
+        self.assertEqual([trace.name(r) for r in trace.of("op")], ["aten::zeros", "aten::_to_copy", "aten::mm", "aten::clone"])
+        self.assertEqual(trace.of("op")[1]["acc"], [[0, 0, 64, "r"], [1, 0, 128, "w"]])
+
+    def test_constants_of_a_traced_function_come_as_numbers(self):
+        def body(session, state):
+            x = torch.zeros(4)
+            torch.jit.trace(lambda x: x + 1, x, check_trace=False)(x)
+
+        trace = self.record(body)
+        self.assertEqual([trace.name(r) for r in trace.of("op") if r["acc"]][-1], "aten::add")
+
     def test_an_operator_that_fails_leaves_no_line(self):
         def body(session, state):
             x = torch.zeros(2, 2)

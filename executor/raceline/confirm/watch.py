@@ -11,8 +11,7 @@ from collections import Counter
 import torch
 
 from raceline.confirm.plan import normal
-from raceline.dispatch import PLAIN, DispatchMode
-from raceline.operators import Plan
+from raceline.dispatch import PLAIN, DispatchMode, is_traced, plan_of
 from raceline.patches import Patches
 from raceline.sites import Sites
 
@@ -109,10 +108,13 @@ class Watch(DispatchMode):
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         kwargs = kwargs or {}
         if types and not PLAIN.issuperset(types):
-            return NotImplemented
+            return func(*args, **kwargs) if is_traced(types) else NotImplemented
         plan = self._plans.get(func)
         if plan is None:
-            plan = self._plans[func] = Plan(func)
+            plan = self._plans[func] = plan_of(func)
+        if plan.kind == "composite":
+            with self:
+                return func.decompose(*args, **kwargs)
         if plan.quiet:
             return func(*args, **kwargs)
         return perform(self._places.here(), plan, plan.name, func, args, kwargs, self._device, self._control, self._counts)

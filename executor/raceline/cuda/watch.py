@@ -9,8 +9,8 @@ import types
 
 import torch
 
-from raceline.dispatch import PLAIN, DispatchMode, with_tensors
-from raceline.operators import Plan, called_with, extent
+from raceline.dispatch import PLAIN, DispatchMode, is_traced, plan_of, with_tensors
+from raceline.operators import called_with, extent
 from raceline.rows import ALLOC, BOTH, FREE, MODES, OP, READ, RECORD, WAIT, WRITE
 
 now = time.time_ns
@@ -47,7 +47,8 @@ class Watch(DispatchMode):
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
         if types and not PLAIN.issuperset(types):
-            return NotImplemented  # the subclass unwraps itself; its inner operators come here
+            # A subclass unwraps itself; its inner operators come here.
+            return func(*args, **(kwargs or {})) if is_traced(types) else NotImplemented
         plan = self._plans.get(id(func))  # the operator's own hash is computed in Python
         if plan is None:
             plan = self._learn(func)
@@ -58,6 +59,9 @@ class Watch(DispatchMode):
         if plan.quiet or thread.pending is not None or self._file.closed:
             if plan.kind == "record_stream" and not self._file.closed:
                 self._record_stream(args, kwargs)
+            if plan.kind == "composite" and thread.pending is None and not self._file.closed:
+                with self:
+                    return func.decompose(*args, **(kwargs or {}))
             try:
                 return call(*args, **kwargs) if kwargs else call(*args)
             except RuntimeError:
@@ -282,7 +286,7 @@ class Watch(DispatchMode):
             self._after(after, site, thread, plan)
 
     def _learn(self, func):
-        plan = Plan(func)
+        plan = plan_of(func)
         plan.label = self._file.string(plan.name)
         plan.fast = tuple((index, CODES[mode], many) for index, mode, many in plan.tensors)
         plan.scratch = SCRATCH_LOOKS

@@ -68,7 +68,7 @@ def install(session):
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.autograd.backward = session.engine.wrap(torch.autograd.backward)
     torch.autograd.grad = session.engine.wrap(torch.autograd.grad)
-    torch.autograd.Variable._execution_engine = Backward(torch.autograd.Variable._execution_engine, session)
+    torch.autograd.Variable._execution_engine = Backward(torch.autograd.Variable._execution_engine, session.inside)
     apply = torch.autograd.Function.apply.__func__
     torch.autograd.Function.apply = classmethod(lambda cls, *args, **kwargs: session.engine.see(apply(cls, *args, **kwargs)))
 
@@ -81,9 +81,15 @@ def install(session):
 
     def compiled(model=None, **kwargs):
         limit("torch.compile is skipped: compiled functions run operator by operator.")
-        return model if model is not None else lambda function: function
+        if model is None:
+            return lambda function: function
+        return OptimizedModule(model) if isinstance(model, torch.nn.Module) else model
 
     torch.compile = compiled
+    hooks = torch.autograd.graph.saved_tensors_hooks
+    init_hooks = hooks.__init__
+    # They are called inside of operators, where the program's function mode is off.
+    hooks.__init__ = lambda self, pack, unpack: init_hooks(self, session.inside(pack), session.inside(unpack))
     load = torch.load
 
     def load_on_meta(*args, **kwargs):
@@ -108,6 +114,22 @@ def install(session):
         config.meta_nonzero_assume_all_nonzero = True
     except (ImportError, AttributeError):
         pass
+
+
+class OptimizedModule(torch.nn.Module):
+    """What torch.compile gives for a module: the module inside, whose parameters have longer names."""
+
+    def __init__(self, module):
+        super().__init__()
+        self._orig_mod = module
+        self.training = module.training
+
+    def forward(self, *args, **kwargs):
+        return self._orig_mod(*args, **kwargs)
+
+    def __getattr__(self, name):
+        inner = self._modules["_orig_mod"]
+        return inner if name == "_orig_mod" else getattr(inner, name)
 
 
 def _accelerator(session):

@@ -4,12 +4,7 @@ On CUDA each backward node runs on the stream that was current when its forward 
 recorded, waited for and kept (record_stream); at the end the caller's stream waits for every stream that was used. Here
 pre-hooks on the nodes select the stream and write those edges, marked implicit.
 """
-import contextlib
-
 import torch
-from torch.overrides import _get_current_function_mode_stack
-
-from raceline.meta.redirect import Redirect
 
 MARK = "raceline stream"
 
@@ -87,13 +82,9 @@ class Backward:
     """The C++ engine, entered with the program's function mode on. A backward that begins as a call of a tensor has left it, and hooks,
     saved tensors' hooks, recomputed forwards and a Function's own backward may name the device."""
 
-    def __init__(self, plain, session):
-        self._plain, self._session = plain, session
-
-    def run_backward(self, *args, **kwargs):
-        inside = any(isinstance(mode, Redirect) for mode in _get_current_function_mode_stack())
-        with contextlib.nullcontext() if inside else self._session.redirect():
-            return self._plain.run_backward(*args, **kwargs)
+    def __init__(self, plain, inside):
+        self._plain = plain
+        self.run_backward = inside(plain.run_backward)
 
     def __getattr__(self, name):
         return getattr(self._plain, name)

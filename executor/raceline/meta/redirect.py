@@ -71,8 +71,10 @@ class Redirect(TorchFunctionMode):
         if device.type != "meta":
             return device
         # Fake tensors are made of meta tensors, and PyTorch looks whether they are.
-        asking = sys._getframe(2).f_globals.get("__name__", "")
-        return device if asking.startswith("torch._subclasses.") else CUDA
+        frame = sys._getframe(2)
+        while frame.f_code.co_name == "__torch_function__":
+            frame = frame.f_back
+        return device if frame.f_globals.get("__name__", "").startswith("torch._subclasses.") else CUDA
 
     @staticmethod
     def _is_cuda(tensor):

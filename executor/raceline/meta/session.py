@@ -7,6 +7,7 @@ import contextlib
 import sys
 
 import torch
+from torch.overrides import _get_current_function_mode_stack
 
 from raceline.host_threads import HostThreads
 from raceline.meta import api, model, streams
@@ -73,8 +74,15 @@ class Session:
     def end_time(self):
         return max(self.device.now, self.device.idle_at())
 
-    def redirect(self):
-        return Redirect(self)
+    def inside(self, call):
+        """A call with the program's function mode on, which PyTorch takes off inside of its own calls."""
+
+        def run(*args, **kwargs):
+            on = any(isinstance(mode, Redirect) for mode in _get_current_function_mode_stack())
+            with contextlib.nullcontext() if on else Redirect(self):
+                return call(*args, **kwargs)
+
+        return run
 
     def _modes(self):
         stack = contextlib.ExitStack()

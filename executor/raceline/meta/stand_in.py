@@ -22,7 +22,7 @@ def call(func, args, kwargs):
     def lower(value):
         if isinstance(value, torch.Tensor) and value.device == META:
             if id(value) not in taken:
-                taken[id(value)] = torch.zeros(value.shape, dtype=value.dtype, layout=value.layout)
+                taken[id(value)] = _zeros(value)
                 made[id(taken[id(value)])] = value
             return taken[id(value)]
         return CPU if value == META and isinstance(value, torch.device) else value
@@ -44,3 +44,10 @@ def call(func, args, kwargs):
     except (NotImplementedError, RuntimeError):
         return None
 
+
+def _zeros(tensor):
+    if tensor.layout is not torch.sparse_coo:
+        return torch.zeros(tensor.shape, dtype=tensor.dtype, layout=tensor.layout)
+    indices, values = tensor._indices(), tensor._values()
+    made = torch.sparse_coo_tensor(torch.zeros(indices.shape, dtype=torch.int64), torch.zeros(values.shape, dtype=values.dtype), tensor.shape)
+    return made._coalesced_(tensor.is_coalesced())

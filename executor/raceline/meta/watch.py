@@ -5,9 +5,9 @@ values (`nonzero`, `item`, copies to the host) are answered here with the shapes
 """
 import torch
 
-from raceline.dispatch import PLAIN, DispatchMode, with_tensors
+from raceline.dispatch import PLAIN, DispatchMode, fake_mode, is_traced, plan_of, with_tensors
 from raceline.meta import stand_in
-from raceline.operators import Plan, storage_key
+from raceline.operators import storage_key
 
 aten = torch.ops.aten
 
@@ -23,8 +23,10 @@ class Watch(DispatchMode):
         }
 
     def __torch_dispatch__(self, func, types, args=(), kwargs=None):
-        if types and not PLAIN.issuperset(types):
+        if types and not PLAIN.issuperset(types) and not is_traced(types):
             return NotImplemented  # the subclass unwraps itself; its inner operators come here
+        if is_traced(types) or fake_mode():
+            return func(*args, **(kwargs or {}))
         # Autograd calls operators without the program's function mode on the way; here it would only be in the way.
         with torch._C.DisableTorchFunction():
             return self._dispatch(func, args, kwargs or {})
@@ -33,8 +35,11 @@ class Watch(DispatchMode):
         session = self._session
         plan = self._plans.get(func)
         if plan is None:
-            plan = self._plans[func] = Plan(func)
+            plan = self._plans[func] = plan_of(func)
             plan.label = session.recording.file.string(plan.name)
+        if plan.kind == "composite":
+            with self:
+                return func.decompose(*args, **kwargs)
         if plan.kind in ("view", "metadata"):
             return self._run(func, plan, args, kwargs, False)
         tensors = [(t, mode) for t, mode in plan.arguments(args, kwargs) if isinstance(t, torch.Tensor)]
@@ -45,8 +50,11 @@ class Watch(DispatchMode):
             out = answer(func, args, kwargs)
         else:
             out = self._run(func, plan, args, kwargs, on_device)
-        results = [t for t in _leaves(out) if isinstance(t, torch.Tensor) and storage_key(t) not in known]
-        if None in known or any(storage_key(t) is None for t in results):
+        made = [t for t in _leaves(out) if isinstance(t, torch.Tensor)]
+        results = [t for t in made if storage_key(t) not in known]
+        if made and not results and not plan.writes:
+            return out  # a view, whatever its schema says
+        if None in known or any(storage_key(t) is None for t in made):
             session.recording.file.limit("Sparse and nested tensors are not followed: what is done to their memory is not in the trace.")
         session.operator(plan, func, args, kwargs, tensors, results, on_device)
         return out
