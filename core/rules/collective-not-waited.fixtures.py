@@ -474,3 +474,71 @@ def publish(rank, edge, host):
     norm = message.sum()
     work.wait()
     return norm
+
+#- case: every turn leaves something to wait for
+import torch
+import torch.distributed as dist
+
+def ring(x, size, windows, dst, src):
+    slots = [x.cuda(), torch.empty_like(x, device="cuda")]
+    handles = []
+    for window in range(windows):
+        slots[0].mul_(2)
+      # ^ collective-not-waited: is used on the default stream by `mul_` before the `irecv`
+        for i in range(size):
+            for handle in handles:
+                handle.wait()
+            if i < size:
+                handles = [dist.isend(slots[i % 2], dst), dist.irecv(slots[(i + 1) % 2], src)]
+    for handle in handles:
+        handle.wait()
+    return slots[0]
+#- good
+import torch
+import torch.distributed as dist
+
+def ring(x, size, windows, dst, src):
+    slots = [x.cuda(), torch.empty_like(x, device="cuda")]
+    handles = []
+    for window in range(windows):
+        slots[0].mul_(2)
+        for i in range(size):
+            for handle in handles:
+                handle.wait()
+            if i < size - 1:
+                handles = [dist.isend(slots[i % 2], dst), dist.irecv(slots[(i + 1) % 2], src)]
+    return slots[0]
+
+#- case: a callee that nobody knows is given the part that is on its way
+import torch
+import torch.distributed as dist
+
+def ring(net, turns, src):
+    buffer = torch.empty((2, 4, 4), device="cuda")
+    handles = []
+    for turn in range(turns):
+        y = net(buffer[1])
+          # ^ collective-not-waited: is used on the default stream by `net` before the `irecv`
+        for handle in handles:
+            handle.wait()
+        buffer[0].copy_(y)
+        handles = [dist.irecv(buffer[1], src)]
+    for handle in handles:
+        handle.wait()
+    return buffer
+#- good
+import torch
+import torch.distributed as dist
+
+def ring(net, turns, src):
+    buffer = torch.empty((2, 4, 4), device="cuda")
+    handles = []
+    for turn in range(turns):
+        y = net(buffer[0])
+        for handle in handles:
+            handle.wait()
+        buffer[1].copy_(y)
+        handles = [dist.irecv(buffer[1], src)]
+    for handle in handles:
+        handle.wait()
+    return buffer

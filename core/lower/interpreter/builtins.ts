@@ -379,7 +379,7 @@ const shortTurns = 4;
 
 function range(m: Machine, args: readonly Value[]): Value {
   const values = args.map((arg) => resolved(m, arg));
-  if (values.length === 1) m.ranges.settleBySum(values[0]!, unknownLength);
+  if (values.length === 1) m.ranges.settleByTurns(values[0]!, unknownLength);
   const numbers = values.map((value) => m.ranges.settled(value));
   const [start, end, step] =
     numbers.length === 1 ? [0, numbers[0]!, 1] : [numbers[0] ?? 0, numbers[1] ?? null, numbers[2] ?? 1];

@@ -37,6 +37,10 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
   const text = entry.module.text;
   const methods: FunctionV[] = [];
   let orderedElsewhere = false;
+  const own = [...cls.attributes.values()].filter((value) => value instanceof FunctionV);
+  const bodies = own.map(({ node }) => text.slice(node.start, node.end));
+  /** Methods that change the object, and that others may call. */
+  const parts = own.filter((_, i) => stores.test(bodies[i]!)).map(({ name }) => name);
   for (const value of cls.attributes.values()) {
     const fn = value instanceof FunctionV ? value : undefined;
     // What the others say decides, too.
@@ -47,7 +51,10 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     if (fn.name.startsWith('__')) continue;
     const body = text.slice(fn.node.start, fn.node.end);
     if (hostWaits.test(body)) orderedElsewhere = true;
-    if (!fn.name.startsWith('_') && stores.test(body) && !ends.test(fn.name) && methods.length < mostMethods)
+    // What the others call is theirs to order.
+    const part = bodies.some((other) => other !== body && other.includes(`self.${fn.name}(`));
+    const changes = stores.test(body) || parts.some((name) => body.includes(`self.${name}(`));
+    if (!fn.name.startsWith('_') && !part && changes && !ends.test(fn.name) && methods.length < mostMethods)
       methods.push(fn);
     else if (orders.test(body)) orderedElsewhere = true;
   }

@@ -3,7 +3,8 @@
  * when an argument or the result turns out to be a tensor: its launch stays open until then. Knows nothing of devices.
  */
 import type { Access } from '../../program/program.ts';
-import { type TensorV, Unknown, type Value } from '../values.ts';
+import { access } from '../builder.ts';
+import { type TensorV, Unknown, type Value, whole } from '../values.ts';
 import type { Machine, Selection } from './machine.ts';
 import { resolved } from './truth.ts';
 
@@ -47,16 +48,17 @@ export function openWork(
 export function gave(m: Machine, work: UnknownWork, tensor: TensorV): void {
   if (work.hostWait !== undefined) m.builder.cancel(work.hostWait);
   work.hostWait = undefined;
-  for (const { storage } of work.reads) add(work, storage.block, false);
-  if (work.makes) add(work, tensor.storage.block, true);
+  for (const read of work.reads) add(work, read, false);
+  if (work.makes) add(work, tensor, true);
 }
 
 /** The path is over: arguments that became tensors since were tensors when the callee got them. */
 export function closeWork(work: UnknownWork): void {
-  for (const { tensor } of work.given)
-    if (tensor && tensor.storage.memory === 'device') add(work, tensor.storage.block, false);
+  for (const { tensor } of work.given) if (tensor && tensor.storage.memory === 'device') add(work, tensor, false);
 }
 
-function add(work: UnknownWork, block: number, write: boolean): void {
-  if (!work.accesses.some((access) => access.block === block)) work.accesses.push({ block, write });
+function add(work: UnknownWork, { storage, start, end }: TensorV, write: boolean): void {
+  const added = access(storage.block, write, start, end, whole);
+  if (!work.accesses.some(({ block, start }) => block === added.block && start === added.start))
+    work.accesses.push(added);
 }
