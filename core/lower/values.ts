@@ -103,10 +103,14 @@ export class Unknown extends Obj {
   receiver: Obj | undefined;
   /** A test that it is the outcome of. */
   comparison: Comparison | undefined;
+  /** Outcome of a comparison, perhaps of each element: as an index it is a mask. */
+  mask = false;
   /** It is something, and not None. */
   present = false;
   /** One of several things that are known, nobody knows which. */
   picked = false;
+  /** A global that stays None unless this attribute of an object says otherwise. */
+  setUnder: string | undefined;
   /** The attribute in which a constructor kept it first. */
   heldAs: string | undefined;
   /** The call that gave it, where that may have made it. */

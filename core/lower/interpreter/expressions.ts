@@ -109,6 +109,7 @@ export function ev(m: Machine, node: Expression): Value {
       if (tensor) return m.at(node, () => tensorOperator(m, node.operator === '~' ? 'bitwise_not' : 'neg', [tensor]));
       const derived = m.deriveUnknown(`u:${node.operator}:${keyOf(value)}`, 'value');
       derived.plain = value instanceof Unknown && value.plain;
+      derived.mask = value instanceof Unknown && value.mask;
       return derived;
     }
     case 'Binary': {
@@ -319,6 +320,8 @@ export function binary(m: Machine, operator: string, left_: Value, right_: Value
   const derived = m.deriveUnknown(`b:${operator}:${keyOf(left)}:${keyOf(right)}`, 'value');
   derived.plain = true;
   derived.computed = true;
+  derived.mask =
+    /^[&|^]$/.test(operator) && left instanceof Unknown && left.mask && right instanceof Unknown && right.mask;
   if (left instanceof Unknown && typeof b === 'number' && (operator === '+' || operator === '-'))
     m.ranges.sum(derived, left, operator === '+' ? b : -b);
   else if (right instanceof Unknown && typeof a === 'number' && operator === '+') m.ranges.sum(derived, right, a);
@@ -452,6 +455,7 @@ export function testOf(m: Machine, operator: string, left_: Value, right_: Value
   const hinted = left instanceof Unknown && left.hint !== undefined ? sameValue(left.hint, right) : undefined;
   const derived = m.deriveUnknown(`eq:${a}:${b}`, 'test');
   derived.plain = true;
+  derived.mask = true;
   derived.comparison = comparisonOf('==', left, right);
   derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
   return { value: derived, negated: negative };
@@ -480,6 +484,7 @@ function related(m: Machine, operator: string, left: Value, right: Value, node: 
     return operator === '<' ? a < b : operator === '>' ? a > b : operator === '<=' ? a <= b : a >= b;
   const derived = m.deriveUnknown(`${operator}:${keyOf(left)}:${keyOf(right)}`, 'test');
   derived.plain = true;
+  derived.mask = true;
   derived.comparison = comparisonOf(operator, left, right);
   return derived;
 }

@@ -35,6 +35,10 @@ export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV
     indexOnHost(m, self, index);
     return operate(m, 'index', [self], [], true)!;
   }
+  if (index instanceof Unknown && index.mask) {
+    maskUnknown(m);
+    return operate(m, 'index', [self], [], true)!;
+  }
   if (index instanceof SliceV) indexOnHost(m, self, index);
   return indexView(m, self, index);
 }
@@ -48,7 +52,8 @@ function indexOnHost(m: Machine, self: TensorV, index: Value): void {
   for (const item of index instanceof TupleV ? index.items : [index]) {
     const value = resolved(m, item);
     const tensor = indexTensor(m, value)[0];
-    if (tensor && !tensor.storage.guessed) {
+    // What an unknown callee gives may be a number after all, which no capture minds.
+    if (tensor && !(m.capturing && tensor.storage.guessed)) {
       if (isHost(tensor)) hostRead(m, self, 'index');
       else if (tensor.storage.boolean) hostRead(m, tensor, 'nonzero');
     } else if (value instanceof SliceV) {
@@ -56,6 +61,11 @@ function indexOnHost(m: Machine, self: TensorV, index: Value): void {
         if (bound instanceof TensorV && !bound.storage.guessed && !isHost(bound)) hostRead(m, bound, '__index__');
     } else if (isPickedByList(value)) hostRead(m, self, 'index');
   }
+}
+
+/** A mask of which nobody knows whose it is: a tensor's makes the host wait, which no capture is accused of here. */
+export function maskUnknown(m: Machine): void {
+  if (!m.capturing) m.hostWaitStream(m.current().stream.stream, true);
 }
 
 function isPickedByList(index: Value): boolean {

@@ -226,6 +226,22 @@ describe('memory', () => {
       expect(await waits(line), line).toEqual([]);
   });
 
+  test('a mask of what may be a tensor makes the host wait, a test of plain values does not', async () => {
+    const waits = async (line: string) =>
+      (
+        await steps(`
+          import torch
+          import elsewhere
+          rows, numbers = elsewhere.rows(), elsewhere.numbers()
+          ${line}
+        `)
+      ).filter((step) => step.includes('waits for default')).length;
+    for (const line of ['y = rows[rows >= 3]', 'y = x[~(rows == 3)]', 'y = rows[(rows > 3) & (rows < 9)]'])
+      expect(await waits(line), line).toBe(1);
+    for (const line of ['y = rows[numbers + 1]', 'y = rows[1:numbers]', 'y = rows >= 3'])
+      expect(await waits(line), line).toBe(0);
+  });
+
   test('linear algebra that looks whether it has failed makes the host wait; its unchecked forms do not', async () => {
     const waits = async (call: string) =>
       (
