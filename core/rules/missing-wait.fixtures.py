@@ -2506,3 +2506,41 @@ class Net:
             self.keep()
         torch.cuda.current_stream().wait_stream(self.side)
         return y
+
+#- case: a global stream is there where the object's flag is on
+side = None
+
+class Manager:
+    def __init__(self, overlap: bool = False):
+        self.overlap = overlap
+        global side
+        if self.overlap and side is None:
+            side = torch.cuda.Stream()
+
+    def append(self, x, y):
+        x = x.cuda() * 2
+        with torch.cuda.stream(side):
+            y.add_(x)
+          # ^ missing-wait: `x` is read on `side` by `add_` before the `mul` on the default stream is done
+        if self.overlap:
+            torch.cuda.current_stream().wait_stream(side)
+        return y
+#- good
+side = None
+
+class Manager:
+    def __init__(self, overlap: bool = False):
+        self.overlap = overlap
+        global side
+        if self.overlap and side is None:
+            side = torch.cuda.Stream()
+
+    def append(self, x, y):
+        x = x.cuda() * 2
+        if self.overlap:
+            side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            y.add_(x)
+        if self.overlap:
+            torch.cuda.current_stream().wait_stream(side)
+        return y

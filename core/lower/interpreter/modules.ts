@@ -60,6 +60,7 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
         // Other calls may have set it since.
         const unknown = new Unknown(name, 'attribute');
         unknown.hint = null;
+        unknown.setUnder = flagOf(module, name);
         module.scope.vars.set(name, unknown);
         return unknown;
       }
@@ -87,6 +88,23 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
 
 function reassigned(module: ModuleV, name: string): boolean {
   return new RegExp(`\\bglobal\\s+[\\w, ]*\\b${name}\\b`).test(module.syntax.text);
+}
+
+/** The attribute of `self` that each function asks for before it sets the global: `if self.overlap and side is None: side = …`. */
+function flagOf(module: ModuleV, name: string): string | undefined {
+  const lines = module.syntax.text.split('\n');
+  const flags = new Set<string | undefined>();
+  for (const [at, line] of lines.entries()) {
+    const indent = new RegExp(`^([ \\t]+)${name}[ \\t]*=(?!=)`).exec(line)?.[1]?.length;
+    if (indent === undefined) continue;
+    const above = lines.slice(0, at).findLast((other) => /\S/.test(other) && other.search(/\S/) < indent);
+    flags.add(
+      /\bor\b/.test(above ?? '')
+        ? undefined
+        : /^\s*if\b.*?(?<!not )\bself\.(\w+)\b(?!\s*[.([<>=!]| is\b)/.exec(above ?? '')?.[1],
+    );
+  }
+  return flags.size === 1 ? [...flags][0] : undefined;
 }
 
 export function moduleFrame(m: Machine, module: ModuleV): Frame {

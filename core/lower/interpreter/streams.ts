@@ -5,7 +5,7 @@ import { ContextV, DeviceV, EventV, InstanceV, StreamV, Unknown, type Value } fr
 import type { Keywords } from './calls.ts';
 import { resolutionOrder } from './classes.ts';
 import type { Machine } from './machine.ts';
-import { resolved } from './truth.ts';
+import { resolved, truth } from './truth.ts';
 
 /** The stream that a value is, or turns out to be by this use. */
 export function streamOf(m: Machine, value_: Value | undefined): StreamV | undefined {
@@ -13,6 +13,7 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (value instanceof StreamV) return value;
   if (!(value instanceof Unknown)) return undefined;
   if (!value.stream) {
+    if (value.setUnder !== undefined && !isSet(m, value.setUnder)) return undefined;
     const kept = value.heldAs !== undefined && value.origin === 'result' && isOrdered(m, value.heldAs);
     const foreign = !kept && !startsHere(m, value) && (value.origin === 'result' || value.origin === 'external');
     value.stream = m.newStream(value.heldAs ?? value.name, m.device, foreign);
@@ -23,6 +24,13 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
     if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
   }
   return value.stream;
+}
+
+/** Whether the object whose method runs has this flag on; without it the global that goes with it is None. */
+function isSet(m: Machine, flag: string): boolean {
+  const self = m.stack.findLast(({ firstArgument: one }) => one instanceof InstanceV && one.attributes.has(flag));
+  const value = self?.firstArgument instanceof InstanceV ? self.firstArgument.attributes.get(flag) : undefined;
+  return value === undefined || truth(m, value, m.frame.node);
 }
 
 /**
