@@ -9,8 +9,8 @@ import { sizeText, timeText } from '../../core/timeline/units.ts';
 import { css } from './color.ts';
 import { drawDashes, fitText, fontOf, hatchPattern, type Pen, roundedRect, snap, widthOf } from './pen.ts';
 import type { Scene } from './scene.ts';
-import { type Label, pictureOf } from './slices.ts';
-import type { Strips } from './strips.ts';
+import { type Label, openLane, pictureOf } from './slices.ts';
+import { pixelOf, type Strips } from './strips.ts';
 import type { StreamColors } from './theme.ts';
 
 /** From this width corners are rounded: paths cost more than rectangles, and small ones are many. */
@@ -42,14 +42,18 @@ export function drawPool(pen: Pen, scene: Scene, box: LaneBox, top: number, stri
     colors,
     ground: css(theme.background),
     hatch: hatchPattern(pen, colors.hatch, 7, false),
+    line: pixelOf(colors.color),
+    block: pixelOf(colors.blockRgb),
   };
+  const narrow = openLane(pen, scene, box, top, strips);
   pool.rows.forEach((row, i) => {
     const place = box.rows[i]!;
     // Blocks reach down into the rows below their own, never up.
     if (place.y + top >= scene.height) return;
     const picture = pictureOf(scene, pen, row, timeline.blocks, 3);
     if (picture.dense) strips.add(pen, picture.density, colors.color, scale.left, place.y + top, place.height, 0.8);
-    for (let n = 0; n < picture.count; n++) drawBlock(pen, scene, box, top, picture.items[n]!, inks, labels);
+    for (let n = 0; n < picture.count; n++)
+      drawBlock(pen, scene, box, top, picture.items[n]!, inks, narrow ? strips : undefined, labels);
   });
 }
 
@@ -85,6 +89,9 @@ interface Inks {
   readonly colors: StreamColors;
   readonly ground: string;
   readonly hatch: CanvasPattern | null;
+  /** As pixels. */
+  readonly line: number;
+  readonly block: number;
 }
 
 function drawBlock(
@@ -93,9 +100,12 @@ function drawBlock(
   box: LaneBox,
   top: number,
   block: number,
-  { colors, ground, hatch }: Inks,
+  inks: Inks,
+  /** Takes what is narrow; undefined: there is no room in it. */
+  strips: Strips | undefined,
   labels: Label[],
 ): void {
+  const { colors, ground, hatch } = inks;
   const { scale, timeline } = scene;
   const { ctx } = pen;
   const { y, height } = blockPlace(scene, box, top, block);
@@ -107,6 +117,10 @@ function drawBlock(
   const reusable = snap(pen, cut(timeline.blocks.start[block]! + timeline.blocks.duration[block]!));
   const held = released - allocated;
   const back = reusable - released;
+  if (strips && held < rounded && back < 6) {
+    fillNarrow(strips, allocated, y, held, back, height, inks);
+    return;
+  }
   if (held >= rounded && height >= 8) {
     ctx.fillStyle = colors.block;
     ctx.strokeStyle = colors.line;
@@ -138,6 +152,21 @@ function drawBlock(
     ctx.fillRect(released, y, back - 1, height);
   }
   labelBlock(pen, scene, block, { y, height, allocated, released, reusable }, labels);
+}
+
+/** A narrow block without a word or a hatch is pixels: there may be thousands. */
+function fillNarrow(
+  strips: Strips,
+  x: number,
+  y: number,
+  held: number,
+  back: number,
+  height: number,
+  { line, block }: Inks,
+): void {
+  if (held >= 1) strips.fill(x, y, Math.max(1, held - 1), height, line);
+  if (held >= 4 && height >= 4) strips.fill(x + 1, y + 1, held - 3, height - 2, block);
+  if (back >= 2) strips.fill(x + held, y, back - 1, height, block);
 }
 
 function drawLastUse(

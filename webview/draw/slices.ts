@@ -21,7 +21,7 @@ import {
   widthOf,
 } from './pen.ts';
 import type { Scene } from './scene.ts';
-import type { Strips } from './strips.ts';
+import { pixelOf, type Strips } from './strips.ts';
 import type { StreamColors } from './theme.ts';
 
 export interface Label {
@@ -53,6 +53,13 @@ export function pictureOf(scene: Scene, pen: Pen, row: Row, columns: Intervals, 
   return takePicture(row, columns, scene.scale, wide * pen.ratio, shared);
 }
 
+/** Makes room for what is narrow in a lane, as far as it can be seen. */
+export function openLane(pen: Pen, scene: Scene, box: LaneBox, top: number, strips: Strips): boolean {
+  const from = Math.max(0, Math.floor(box.y + top));
+  const to = Math.min(scene.height, Math.ceil(box.y + top + box.height));
+  return strips.open(pen, scene.scale.left, from, to - from);
+}
+
 interface RowStyle {
   readonly colors: StreamColors;
   readonly columns: Intervals;
@@ -60,6 +67,8 @@ interface RowStyle {
   readonly matches: ((item: number) => boolean) | undefined;
   readonly isHost: boolean;
   readonly isHeldUp: (item: number) => boolean;
+  /** Whether the strips have room for narrow slices. */
+  readonly narrow: boolean;
 }
 
 export function drawStreamLane(
@@ -76,6 +85,7 @@ export function drawStreamLane(
   const colors = pen.theme.stream(timeline.slots[stream.stream]!);
   drawHeld(pen, scene, box, top, labels);
   const slices = trace.deviceSlices;
+  const narrow = openLane(pen, scene, box, top, strips);
   stream.rows.forEach((row, i) => {
     drawRow(pen, scene, row, offset(box.rows[i]!, top), strips, labels, {
       colors,
@@ -84,6 +94,7 @@ export function drawStreamLane(
       matches: search?.isMatch.device,
       isHost: false,
       isHeldUp: () => false,
+      narrow,
     });
   });
 }
@@ -93,6 +104,7 @@ export function drawHostLane(pen: Pen, scene: Scene, box: LaneBox, top: number, 
   const { trace, search } = scene;
   const slices = trace.hostSlices;
   const rows = box.lane.host.rows;
+  const narrow = openLane(pen, scene, box, top, strips);
   box.rows.forEach((place, i) => {
     if (!rows[i]) return;
     drawRow(pen, scene, rows[i], offset(place, top), strips, labels, {
@@ -102,6 +114,7 @@ export function drawHostLane(pen: Pen, scene: Scene, box: LaneBox, top: number, 
       matches: search?.isMatch.host,
       isHost: true,
       isHeldUp: (item) => slices.kind[item] === 4,
+      narrow,
     });
   });
 }
@@ -135,6 +148,7 @@ function drawRow(
     const width = Math.max(1.5, snap(pen, Math.min(to, right + 8)) - x - 1);
     const held = style.isHeldUp(item);
     if (held) drawHeldUp(pen, x, place, width, style.colors);
+    else if (width < labelled && style.narrow) fillNarrow(strips, x, place, width, style, faded ? 0.6 : 1);
     else drawSlice(pen, x, place, width, style);
     if (faded) ctx.globalAlpha = 1;
     if (match) outlineMatch(pen, x, place, width);
@@ -170,6 +184,20 @@ function drawSlice(pen: Pen, x: number, place: RowBox, width: number, { colors, 
     roundedRect(pen, x, y, 3, height, 1);
     ctx.fill();
   }
+}
+
+/** As a slice without rounded corners is drawn, in pixels: there may be thousands. */
+function fillNarrow(
+  strips: Strips,
+  x: number,
+  { y, height }: RowBox,
+  width: number,
+  { colors, isHost }: RowStyle,
+  opacity: number,
+): void {
+  const strip = isHost ? 1 : Math.min(3, width / 2);
+  strips.fill(x, y, width, height, pixelOf(colors.color, opacity));
+  strips.fill(x + strip, y + 1, width - strip - 1, height - 2, pixelOf(colors.fillRgb, opacity));
 }
 
 /** The host waits for the device: hatched in grey. */

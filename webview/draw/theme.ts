@@ -15,6 +15,7 @@ export interface StreamColors {
   readonly fillRgb: Rgb;
   /** Fill of blocks, quieter than slices. */
   readonly block: string;
+  readonly blockRgb: Rgb;
   /** Lines of the hatch over what is held back. */
   readonly hatch: string;
   /** From the ninth stream on colours come again: those edges are split in two strips. */
@@ -100,12 +101,14 @@ export function makeTheme(kind: ThemeKind, token: (name: string) => string): The
   const soft = { dark: 0.2, light: 0.12, highContrast: 0.16, highContrastLight: 0.12 }[kind];
   const colorsOf = (value: Rgb, share: number, split: boolean): StreamColors => {
     const fillRgb = tint(value, background, foreground, share);
+    const blockRgb = mix(value, background, soft);
     return {
       color: value,
       line: css(value),
       fill: css(fillRgb),
       fillRgb,
-      block: css(mix(value, background, soft)),
+      block: css(blockRgb),
+      blockRgb,
       hatch: css(value, kind === 'highContrast' ? 0.9 : 0.6),
       split,
     };
