@@ -94,6 +94,50 @@ class Programs(Meta):
         self.assertEqual(self.done.stdout.splitlines(), ["True True", "torch.Size([3])", "4", "torch.Size([3])", "torch.Size([3]) ['_orig_mod.bias', '_orig_mod.weight'] True"])
         self.assertNotIn(8, [trace.line(r) for r in trace.of("op", "alloc")])
 
+    def test_calls_that_need_a_device(self):
+        self.record(
+            """
+            import torch
+            x = torch.ones(2, 3, device="cuda")
+            assert torch.allclose(x, x) and torch.cuda.memory_stats()["num_ooms"] == 0 and torch.cuda.memory_snapshot() == []
+            torch.testing.assert_close(x, x + 1)
+            assert isinstance(torch.cuda.FloatTensor(3), torch.cuda.FloatTensor) and not isinstance(torch.ones(2), torch.cuda.FloatTensor)
+            assert torch.ones(2).type(torch.cuda.HalfTensor).dtype == torch.float16 and x.type() == "torch.cuda.FloatTensor"
+            torch.set_default_tensor_type(torch.cuda.DoubleTensor)
+            assert torch.ones(2).is_cuda and torch.ones(2).dtype == torch.float64
+            torch.set_default_tensor_type(torch.FloatTensor)
+            assert not torch.ones(2).is_cuda
+            module = torch.cuda.make_graphed_callables(torch.nn.Linear(3, 3).cuda(), (x,))
+            assert torch.nn.DataParallel(module)(x).is_cuda
+            torch.cuda.set_rng_state(torch.cuda.get_rng_state())
+            try:
+                torch.empty(1 << 40, device="cuda")
+            except torch.cuda.OutOfMemoryError as error:
+                print(error)
+            """)
+        self.assertIn("Tried to allocate 4096.00 GiB", self.done.stdout)
+
+    def test_a_process_group_of_nccl(self):
+        trace = self.record(
+            """
+            import tempfile, torch
+            import torch.distributed as dist
+            dist.init_process_group("nccl", init_method=f"file://{tempfile.mkdtemp()}/meet", rank=0, world_size=1)
+            model = torch.nn.parallel.DistributedDataParallel(torch.nn.Linear(3, 3).cuda(), device_ids=[0])
+            with model.no_sync():
+                model(torch.ones(2, 3, device="cuda")).sum().backward()
+            x = torch.ones(3, device="cuda")
+            dist.all_reduce(x, async_op=True).wait()
+            dist.all_gather([torch.zeros(3, device="cuda")], x)
+            host = torch.ones(3)
+            dist.all_reduce(host)
+            print(host.tolist(), sorted(model.state_dict()), dist.get_world_size())
+            dist.destroy_process_group()
+            """)
+        self.assertEqual(self.done.stdout.strip(), "[1.0, 1.0, 1.0] ['module.bias', 'module.weight'] 1")
+        for said in ("gradients are not reduced", "collectives on the device move nothing"):
+            self.assertTrue(any(said in limit for limit in trace.limits), said)
+
     def test_a_thread_without_an_object(self):
         trace = self.record(
             """

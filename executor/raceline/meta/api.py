@@ -2,12 +2,13 @@
 
 Mostly a table. What a call means for order and time is in streams.py and session.py.
 """
+import collections
 import contextlib
 import types
 
 import torch
 
-from raceline.meta import dynamo
+from raceline.meta import dynamo, model, parallel, tensor_types
 from raceline.meta.engine import Backward
 
 
@@ -21,8 +22,12 @@ def install(session):
     def answer(value):
         return lambda *args, **kwargs: value
 
+    def graphed(callables, sample_args, *args, **kwargs):
+        limit("torch.cuda.make_graphed_callables is skipped: its callables run operator by operator.")
+        return callables
+
     properties = types.SimpleNamespace(
-        name="meta device", major=9, minor=0, total_memory=80 << 30, multi_processor_count=132, is_integrated=False, is_multi_gpu_board=False,
+        name="meta device", major=9, minor=0, total_memory=model.TOTAL, multi_processor_count=132, is_integrated=False, is_multi_gpu_board=False,
         warp_size=32, max_threads_per_multi_processor=2048, regs_per_multiprocessor=65536, shared_memory_per_block=49152, L2_cache_size=50 << 20, gcnArchName="",
     )
     table = {
@@ -35,20 +40,29 @@ def install(session):
         "empty_cache": answer(None), "ipc_collect": answer(None), "reset_peak_memory_stats": answer(None), "reset_max_memory_allocated": answer(None), "reset_accumulated_memory_stats": answer(None),
         "memory_allocated": lambda device=None: pool.allocated, "max_memory_allocated": lambda device=None: pool.peak,
         "memory_reserved": lambda device=None: pool.reserved, "max_memory_reserved": lambda device=None: pool.reserved,
-        "memory_stats": lambda device=None: {"active_bytes.all.current": pool.allocated + pool.held, "allocated_bytes.all.current": pool.allocated, "reserved_bytes.all.current": pool.reserved},
-        "memory_summary": answer(""), "mem_get_info": lambda device=None: ((80 << 30) - pool.reserved, 80 << 30),
+        "memory_stats": lambda device=None: collections.defaultdict(int, {"active_bytes.all.current": pool.allocated + pool.held, "allocated_bytes.all.current": pool.allocated, "reserved_bytes.all.current": pool.reserved}),
+        "memory_summary": answer(""), "mem_get_info": lambda device=None: ((model.TOTAL) - pool.reserved, model.TOTAL),
         "manual_seed": answer(None), "manual_seed_all": answer(None), "seed": answer(None), "seed_all": answer(None), "initial_seed": answer(0),
         "get_rng_state": lambda device=None: torch.zeros(16, dtype=torch.uint8), "set_rng_state": answer(None), "get_rng_state_all": lambda: [], "set_rng_state_all": answer(None),
         "_sleep": session.spin, "set_sync_debug_mode": answer(None), "get_sync_debug_mode": answer(0), "synchronize": session.api["synchronize"],
-        "cudart": lambda: types.SimpleNamespace(cudaProfilerStart=answer(None), cudaProfilerStop=answer(None)),
+        "memory_snapshot": answer([]), "memory_stats_as_nested_dict": lambda device=None: collections.defaultdict(dict), "host_memory_stats": lambda: collections.defaultdict(int),
+        "set_per_process_memory_fraction": answer(None), "get_per_process_memory_fraction": answer(1.0), "get_allocator_backend": answer("native"), "device_memory_used": lambda device=None: pool.reserved,
+        "utilization": answer(0), "memory_usage": answer(0), "temperature": answer(0), "power_draw": answer(0), "clock_rate": answer(0), "current_blas_handle": answer(0), "check_error": answer(None),
+        "get_stream_from_external": lambda data_ptr, device=None: session.api["ExternalStream"](data_ptr), "make_graphed_callables": graphed, "MemPool": Pool,
+        "use_mem_pool": lambda pool, device=None: contextlib.nullcontext(), "default_generators": (torch.default_generator,),
+        "cudart": lambda: types.SimpleNamespace(cudaProfilerStart=answer(None), cudaProfilerStop=answer(None), cudaMemGetInfo=lambda device=0: ((model.TOTAL) - pool.reserved, model.TOTAL)),
     }
     for name, value in table.items():
         setattr(cuda, name, value)
-    for owner, names in ((getattr(cuda, "graphs", None), ("CUDAGraph", "graph", "is_current_stream_capturing")), (getattr(cuda, "streams", None), ("Stream", "Event", "ExternalStream")),
-                         (getattr(cuda, "memory", None), ("empty_cache", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_stats", "reset_peak_memory_stats", "mem_get_info"))):
+    for owner, names in ((getattr(cuda, "graphs", None), ("CUDAGraph", "graph", "make_graphed_callables", "is_current_stream_capturing")), (getattr(cuda, "streams", None), ("Stream", "Event", "ExternalStream")),
+                         (getattr(cuda, "memory", None), ("memory_snapshot", "set_per_process_memory_fraction", "memory_stats_as_nested_dict", "MemPool", "use_mem_pool", "empty_cache", "memory_allocated", "max_memory_allocated", "memory_reserved", "max_memory_reserved", "memory_stats", "reset_peak_memory_stats", "mem_get_info"))):
         for name in names if owner is not None else ():
             if name in table:
                 setattr(owner, name, table[name])
+    for name in ("get_rng_state", "set_rng_state", "get_rng_state_all", "set_rng_state_all", "manual_seed", "manual_seed_all", "seed", "seed_all", "initial_seed"):
+        setattr(cuda.random, name, table[name])
+    cuda.profiler.start, cuda.profiler.stop = answer(None), answer(None)
+    cuda.nccl.version = answer((2, 0, 0))
     if hasattr(cuda, "memory"):
         cuda.memory._record_memory_history = answer(None)
     for name in ("range_push", "mark", "range_start"):
@@ -60,10 +74,17 @@ def install(session):
         # Imported by torch._dynamo (which meta kernels pull in) as soon as CUDA is said to be there.
         torch._C._cuda_getCurrentRawStream = lambda index=0: session.current()
     dynamo.install(torch)
+    parallel.install(limit)
+    tensor_types.install()
     # Its argument is parsed in C++ before the function mode is asked.
     torch.Tensor.record_stream = session.record_stream_of
     torch.Stream, torch.Event = session.api["Stream"], session.api["Event"]
     _accelerator(session)
+    base = getattr(torch, "_streambase", None)
+    if hasattr(getattr(base, "_EventBase", None), "register"):
+        # torch._dynamo of PyTorch 2.2 to 2.4 asks for it.
+        base._StreamBase.register(session.api["Stream"])
+        base._EventBase.register(session.api["Event"])
 
     torch.__future__.set_overwrite_module_params_on_conversion(True)
     torch.autograd.backward = session.engine.wrap(torch.autograd.backward)
@@ -86,6 +107,7 @@ def install(session):
         return OptimizedModule(model) if isinstance(model, torch.nn.Module) else model
 
     torch.compile = compiled
+    torch.testing.assert_close = session.close_enough(torch.testing.assert_close)
     hooks = torch.autograd.graph.saved_tensors_hooks
     init_hooks = hooks.__init__
     # They are called inside of operators, where the program's function mode is off.
@@ -116,6 +138,18 @@ def install(session):
         pass
 
 
+class Pool:
+    """A memory pool of the program's own, which is not modelled."""
+
+    id, use_count = (0, 1), staticmethod(lambda: 1)
+
+    def __init__(self, *args, **kwargs):
+        pass
+
+    def snapshot(self):
+        return []
+
+
 class OptimizedModule(torch.nn.Module):
     """What torch.compile gives for a module: the module inside, whose parameters have longer names."""
 
@@ -139,6 +173,8 @@ def _accelerator(session):
     for name, value in {
         "is_available": lambda: True, "current_accelerator": lambda check_available=False: torch.device("cuda"), "device_count": lambda: 1,
         "current_device_index": lambda: 0, "current_device_idx": lambda: 0, "set_device_index": lambda device: None, "set_device_idx": lambda device: None,
+        "empty_cache": lambda: None, "memory_allocated": torch.cuda.memory_allocated, "max_memory_allocated": torch.cuda.max_memory_allocated, "memory_reserved": torch.cuda.memory_reserved,
+        "max_memory_reserved": torch.cuda.max_memory_reserved, "memory_stats": torch.cuda.memory_stats, "reset_peak_memory_stats": lambda device=None: None,
         "current_stream": session.api["current_stream"], "set_stream": session.api["set_stream"], "synchronize": session.api["synchronize"],
     }.items():
         if hasattr(accelerator, name):

@@ -14,6 +14,7 @@ MEMORY = 3_000  # bytes a nanosecond, device memory
 BUS = 50  # bytes a nanosecond, between host and device
 MULTIPLY = 300_000  # floating-point operations a nanosecond
 CYCLES = 1.98  # cycles a nanosecond, for torch.cuda._sleep
+TOTAL = 80 << 30  # bytes of memory
 
 ROUND = 512
 SMALL = 1 << 20

@@ -8,6 +8,8 @@ import sys
 import torch
 from torch.overrides import TorchFunctionMode
 
+from raceline.meta.tensor_types import TensorType
+
 META = torch.device("meta")
 CUDA = torch.device("cuda", 0)
 
@@ -102,7 +104,9 @@ class Redirect(TorchFunctionMode):
     def _type(tensor, dtype=None, *args, **kwargs):
         if dtype is None:
             name = torch.Tensor.type(tensor)
-            return name.replace("torch.", "torch.cuda.", 1) if GET_DEVICE(tensor).type == "meta" else name
+            return name.replace("torch.meta.", "torch.cuda.", 1) if GET_DEVICE(tensor).type == "meta" else name
+        if isinstance(dtype, TensorType):
+            return tensor.to(META, dtype.dtype)
         if isinstance(dtype, str) and dtype.startswith("torch.cuda."):
             return tensor.to(META).type(dtype.replace("torch.cuda.", "torch.", 1))
         return torch.Tensor.type(tensor, dtype, *args, **kwargs)

@@ -25,7 +25,7 @@ def call(func, args, kwargs):
                 taken[id(value)] = _zeros(value)
                 made[id(taken[id(value)])] = value
             return taken[id(value)]
-        return CPU if value == META and isinstance(value, torch.device) else value
+        return CPU if isinstance(value, torch.device) and value == META else value
 
     def lift(value):
         if not isinstance(value, torch.Tensor):

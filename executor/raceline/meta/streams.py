@@ -39,6 +39,10 @@ def make(session):
             self.device_type = 1
             self._outer = []
 
+        @staticmethod
+        def priority_range():
+            return PRIORITY_POOLS[0], PRIORITY_POOLS[-1]
+
         @property
         def native_handle(self):
             return self.cuda_stream
