@@ -29,6 +29,12 @@ export interface PythonParser {
 
 let runtime: Promise<RuntimeExports> | undefined;
 
+/**
+ * `return a, *(b,)`: the star of a list without parentheses, before a bracket, where the grammar takes it for a pattern's.
+ * A plus stands for it as well, for an operator binds as the star's operand does; syntax.ts sees the star in the text.
+ */
+const bareStar = /(?<=(?:[,=]|\breturn|\byield)[ \t]*)\*(?=[ \t]*[([])/g;
+
 export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserBytes): Promise<PythonParser> {
   // The runtime is global to the process; a second initialization would orphan the parsers of the first.
   runtime ??= startRuntime(treeSitterWasm).catch((error) => {
@@ -56,8 +62,17 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
     }
   };
 
+  /** The tree of a text, or of parts of it; null: the parser gave none. */
+  const treeOf = (text: string, includedRanges?: Range[]): Tree | null => {
+    const options = includedRanges && { includedRanges };
+    const tree = parser.parse(text, null, options);
+    if (!tree?.rootNode.hasError || !text.match(bareStar)) return tree;
+    tree.delete();
+    return parser.parse(text.replace(bareStar, '+'), null, options);
+  };
+
   const parseAll = (text: string): Tree => {
-    const tree = parser.parse(text);
+    const tree = treeOf(text);
     if (!tree) throw new Error('the parser gave no tree');
     return tree;
   };
@@ -82,7 +97,7 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
       const next = bodies[i];
       return rangeOf(from, next ? next.first + 1 : rest.length);
     });
-    const tree = parser.parse(rest, null, { includedRanges });
+    const tree = treeOf(rest, includedRanges);
     if (!tree) return whole(file, text);
     try {
       // What is wrong around the functions may have hidden where they end.
@@ -90,7 +105,7 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
       const { module } = build(file, rest, tree);
       if (module.errors.length) return whole(file, text);
       const functionAt = ({ start, end }: Body): FunctionDef | undefined => {
-        const part = parser.parse(text, null, { includedRanges: [rangeOf(start, end)] });
+        const part = treeOf(text, [rangeOf(start, end)]);
         if (!part) return undefined;
         try {
           const [only] = build(file, text, part).module.body;

@@ -937,6 +937,8 @@ class SyntaxBuilder {
       case 'unary_operator': {
         const operator = this.#text[start];
         const operand = this.#only();
+        // The parser was shown a plus (see parse.ts).
+        if (operand && operator === '*') return { kind: 'Starred', value: operand, start, end };
         if (!operand || (operator !== '-' && operator !== '+' && operator !== '~'))
           return { kind: 'Opaque', parts: operand ? [operand] : [], start, end };
         return { kind: 'Unary', operator, operand, start, end };
