@@ -2544,3 +2544,56 @@ class Manager:
         if self.overlap:
             torch.cuda.current_stream().wait_stream(side)
         return y
+
+#- case: the current stream of one device is set beside those of the others
+class Pipeline:
+    def __init__(self, layers, devices):
+        self.layers = layers
+        self.devices = devices
+        self.streams = {}
+
+    def forward(self, x):
+        first = torch.cuda.current_stream()
+        with torch.cuda.stream(first):
+            for i, layer in enumerate(self.layers):
+                if i in self.devices:
+                    before = torch.cuda.current_stream()
+                    device = self.devices[i]
+                    if device not in self.streams:
+                        self.streams[device] = torch.cuda.Stream(device)
+                    torch.cuda.set_device(device)
+                    self.streams[device].wait_stream(before)
+                    torch.cuda.set_stream(self.streams[device])
+                    x = x.to(self.devices[i], non_blocking=True)
+                x = x * 2
+        with torch.cuda.stream(first):
+            return x + 1
+
+#- case: what a method that failed here has left is not held against the next one
+class Runner:
+    def __init__(self, model=None):
+        self.model = model
+        self.side = torch.cuda.Stream()
+        self.sizes = torch.empty(1, device="cuda")
+
+    def plan(self, batch):
+        if isinstance(self.model, torch.nn.Linear):
+            return self.model(batch)
+        elif isinstance(self.model, torch.nn.Conv2d):
+            return batch
+        else:
+            assert False, "no such model"
+
+    def warm(self, batch):
+        self.sizes[0] = 8
+        self.plan(batch)
+        torch.cuda.synchronize()
+        with torch.cuda.stream(self.side):
+            self.sizes.add_(1)
+        torch.cuda.current_stream().wait_stream(self.side)
+
+    def run(self, batch):
+        with torch.cuda.stream(self.side):
+            self.sizes.copy_(batch)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return self.sizes * 2

@@ -328,6 +328,10 @@ function makeStream(m: Machine, args: readonly Value[], keywords: Keywords): Str
   const index = deviceIndexOf(m, device) ?? m.device;
   const priority = keywords.get('priority') ?? args[1] ?? 0;
   const stream = m.newStream('?stream', index);
+  const named = device === undefined ? undefined : resolved(m, device);
+  // One of several devices, that is: `devices[i]`.
+  if (named instanceof Unknown && (named.origin === 'element' || named.name.endsWith(']')))
+    m.elsewhere.add(stream.stream);
   if (typeof priority === 'number' && m.before === 0)
     m.builder.streams[stream.stream]!.made = { origin: m.origin(), priority };
   return m.temp(stream);
@@ -371,8 +375,14 @@ export function deviceCall(
     case 'streams.stream':
       return streamContext(m, args[0] ?? keywords.get('stream') ?? null);
     case 'set_stream': {
-      const stream = streamOf(m, args[0] ?? keywords.get('stream'));
-      if (stream) selectStream(m, stream);
+      const given = args[0] ?? keywords.get('stream');
+      const stream = streamOf(m, given);
+      if (!stream) return null;
+      // One of several devices has it as its current stream then; that of the others stays.
+      const kept = given === undefined ? undefined : resolved(m, given);
+      const picked = kept instanceof Unknown && (kept.name === 'item' || kept.name.endsWith(']'));
+      if (picked || m.elsewhere.has(stream.stream)) return null;
+      selectStream(m, stream);
       return null;
     }
     case 'synchronize':

@@ -71,6 +71,7 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
         if (result instanceof GeneratorV) m.roots.push(result);
       } catch (error) {
         if (!(error instanceof Raised)) throw error;
+        m.hostWaitAll();
       }
     });
   m.filling = false;

@@ -346,6 +346,8 @@ export class Machine {
   }
 
   readonly givenStreams: StreamV[] = [];
+  /** Streams of one of several devices, nobody knows of which. */
+  readonly elsewhere = new Set<StreamId>();
   /** Streams that this path has made the current ones. */
   readonly selectedStreams = new Set<StreamId>();
   /** The caller passes a stream with its tensors: they are ready on that one as well. */

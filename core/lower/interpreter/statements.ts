@@ -328,7 +328,9 @@ function* execIf(m: Machine, first: If): Running {
     const { refused } = m;
     const taken = guard || must ? m.require(ask, must) : ask();
     m.settle(m.frame);
-    if (guard && taken && m.refused === refused && test.kind !== 'Constant') return 'normal';
+    // What is known alone may be known too roughly to fail by it.
+    const fails = guard ? taken : must && !taken && statement.orelse.at(-1)?.kind === 'Assert';
+    if (fails && m.refused === refused && test.kind !== 'Constant') return 'normal';
     const [next] = statement.orelse;
     // In turn, not each inside of the one before: chains of `elif` may be as long as they like.
     if (taken || statement.orelse.length !== 1 || next?.kind !== 'If')
