@@ -1,6 +1,7 @@
 /** The native executor as a child process: which Python, which folder, how it is started and how its end is told. */
 import { spawn, spawnSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
+import { constants } from 'node:os';
 import path from 'node:path';
 import { fileURLToPath } from 'node:url';
 
@@ -20,7 +21,7 @@ export const nameOf = (program: readonly string[]): string =>
 
 export const executorFolder = (): string => fileURLToPath(new URL('../executor', import.meta.url));
 
-/** The exit code; 128 where a signal ended it. */
+/** The exit code; where a signal ended it, 128 and its number, as shells have it. */
 export function runPython({ python, args, env, output, giveUp }: Start): Promise<number> {
   return new Promise((resolve, reject) => {
     // The child shares the terminal's process group: Ctrl+C reaches it, and it ends by itself.
@@ -45,7 +46,7 @@ export function runPython({ python, args, env, output, giveUp }: Start): Promise
       process.off('SIGINT', ignore);
       clearInterval(watch);
       if (reason) reject(new Error(reason));
-      else resolve(status ?? (signal ? 128 : 2));
+      else resolve(status ?? (signal ? 128 + constants.signals[signal] : 2));
     });
   });
 }

@@ -39,7 +39,7 @@ def _options(argv):
     parser.add_argument("-m", "--module", action="store_true", help="run a module, as python -m does")
     parser.add_argument("--level", choices=("full", "timeline"), default="full", help="full: accesses to memory too; timeline: streams, events, kernels (cheaper)")
     parser.add_argument("--device", choices=("auto", "cuda", "meta"), default="auto", help="auto: the GPU if there is one, else the meta device with modelled times")
-    parser.add_argument("--last", type=float, metavar="SECONDS", help="keep only the last seconds of the run, and write them at its end")
+    parser.add_argument("--last", type=_seconds, metavar="SECONDS", help="keep only the last seconds of the run, and write them at its end")
     parser.add_argument("--on-demand", action="store_true", help="record only what the program runs inside `with raceline.record():`")
     parser.add_argument("--iterations", metavar="FIRST:LAST", help="record only these iterations, counted from 0: each ends with an optimizer's step, or with raceline.step()")
     parser.add_argument("--relative-to", metavar="DIR", help="write paths below DIR relative to it and leave the working directory out, for traces that are passed on")
@@ -51,6 +51,16 @@ def _options(argv):
     parser.add_argument("program", help="script or, with -m, module")
     parser.add_argument("arguments", nargs=argparse.REMAINDER, help="the program's own arguments")
     return parser.parse_args(argv)
+
+
+def _seconds(text):
+    try:
+        seconds = float(text)
+    except ValueError:
+        seconds = 0
+    if not 0 < seconds < float("inf"):
+        raise argparse.ArgumentTypeError(f"{text}: give a number of seconds, such as 10 or 0.5.")
+    return seconds
 
 
 def _run(options):
@@ -156,7 +166,7 @@ def _device(torch, wanted):
     present = torch.cuda.is_available()
     if wanted == "cuda" and not present:
         reason = "this PyTorch is a CPU build" if not torch.backends.cuda.is_built() else "PyTorch sees no GPU here (check nvidia-smi and CUDA_VISIBLE_DEVICES)"
-        raise CannotStart(f"--device cuda: {reason}. Use --device meta to run on the meta device with modelled times.")
+        raise CannotStart(f"--device cuda: {reason}. Use --device meta to run on the meta device with modelled times; races happen on a GPU only.")
     if wanted == "auto" and not present:
         recorder.say("raceline: no GPU here: the program runs on the meta device. Order and lifetimes are real, times are modelled, values are zeros.")
     return "cuda" if present and wanted != "meta" else "meta"

@@ -212,13 +212,14 @@ def say(sentence):
 
 def summary(file):
     """What was written, in a sentence."""
+    if file.failure:
+        why = getattr(file.failure, "strerror", None) or file.failure
+        return f"raceline: {file.path} holds the beginning of the run only, since writing stopped: {why}. Where there is no room, name another place with -o FILE."
     counts = file.counts
     parts = [f"{counts.get(kind, 0)} {word}" for kind, word in (("op", "operators"), ("wait", "waits"), ("record", "records"), ("alloc", "allocations")) if counts.get(kind)]
     if counts.get("gpu"):
         parts.insert(1 if counts.get("op") else 0, f"{counts['gpu']} kernels and copies")
     line = f"raceline: wrote {file.path}: {', '.join(parts) or 'nothing ran on a device'}."
-    if file.failure:
-        line += f" Writing stopped early: {file.failure}."
     if file.limits:
         line += " Limits: " + " ".join(file.limits)
     return line

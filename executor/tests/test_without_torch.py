@@ -67,6 +67,18 @@ class TraceFiles(unittest.TestCase):
         file.flush()
         self.assertEqual(len(Trace(self.path).rows), 1)
 
+    @unittest.skipUnless(os.path.exists("/dev/full"), "needs a file that is always full")
+    def test_a_full_disk_stops_the_writing_alone(self):
+        from raceline.recorder import summary
+
+        for last in (None, 10):
+            for apart in (True, False):
+                file = TraceFile("/dev/full", HEADER, apart=apart, last=last)
+                file.step("op", ',"t":1')
+                file.close(0, "ok")
+                said = summary(file)
+                self.assertIn("writing stopped: No space left on device. Where there is no room, name another place with -o FILE.", said)
+
     def test_a_killed_process_leaves_whole_lines(self):
         script = textwrap.dedent(f"""
             import sys, time
@@ -178,6 +190,12 @@ class Parts(unittest.TestCase):
             done = run(["--iterations", text, "x.py"], python=sys.executable)
             self.assertEqual(done.returncode, 2, text)
             self.assertIn("FIRST:LAST", done.stderr)
+
+    def test_last_seconds_that_are_none(self):
+        for text in ("-3", "0", "nan", "inf", "soon"):
+            done = run(["--last", text, "x.py"], python=sys.executable)
+            self.assertEqual(done.returncode, 2, text)
+            self.assertIn("a number of seconds", done.stderr)
 
     def test_each_part_has_a_file(self):
         from raceline.recorder import Settings

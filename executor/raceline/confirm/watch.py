@@ -195,7 +195,9 @@ class Watching:
             from triton.runtime.jit import JITFunction
         except Exception:  # there is no Triton, or it cannot be loaded here
             return
-        plain = JITFunction.run
+        plain = getattr(JITFunction, "run", None)
+        if plain is None:  # in Triton 2.1 each kernel has one of its own
+            return
 
         def run(function, *args, **kwargs):
             if kwargs.get("warmup"):
