@@ -84,7 +84,8 @@ export function makePool(
   blocks: BlockColumns,
   times: BlockTimes,
 ): Pool {
-  const lowest = addressRanges(items, blocks);
+  const byAddress = Array.from(items).sort((a, b) => blocks.address[a]! - blocks.address[b]!);
+  const lowest = addressRanges(byAddress, blocks);
   const rowOf = (block: number): number => lastAtMost(lowest, blocks.address[block]!);
   const counts = new Int32Array(lowest.length);
   let smallest = Number.POSITIVE_INFINITY;
@@ -104,7 +105,7 @@ export function makePool(
     part,
     stream,
     name,
-    bytes: usedBytes(items, blocks),
+    bytes: usedBytes(byAddress, blocks),
     smallest,
     largest,
     lowest,
@@ -114,8 +115,7 @@ export function makePool(
 }
 
 /** Starts of the elementary ranges that some block covers: cut at every block's first and end address, gaps left out. */
-function addressRanges(items: Int32Array, blocks: BlockColumns): Float64Array {
-  const byAddress = Array.from(items).sort((a, b) => blocks.address[a]! - blocks.address[b]!);
+function addressRanges(byAddress: readonly number[], blocks: BlockColumns): Float64Array {
   const cuts = new Set<number>();
   for (const block of byAddress) {
     cuts.add(blocks.address[block]!);
@@ -135,8 +135,7 @@ function addressRanges(items: Int32Array, blocks: BlockColumns): Float64Array {
   return Float64Array.from(kept);
 }
 
-function usedBytes(items: Int32Array, blocks: BlockColumns): number {
-  const byAddress = Array.from(items).sort((a, b) => blocks.address[a]! - blocks.address[b]!);
+function usedBytes(byAddress: readonly number[], blocks: BlockColumns): number {
   let total = 0;
   let until = Number.NEGATIVE_INFINITY;
   for (const block of byAddress) {

@@ -40,20 +40,36 @@ export function buildTotals(trace: Trace, times: BlockTimes, bounds: View, parts
 
 function fromCounters({ counters }: Trace, part: Part, index: number): TotalsLane[] {
   const { from, to } = part.counters;
-  const device = (row: number): number => counters.device?.[row] ?? -1;
-  const devices = [...new Set(Array.from({ length: to - from }, (_, i) => device(from + i)))].sort((a, b) => a - b);
+  const device = counters.device ?? new Int32Array(counters.length).fill(-1);
+  const found = new Set<number>();
+  for (let i = from; i < to; i++) found.add(device[i]!);
+  const devices = [...found].sort((a, b) => a - b);
   return devices.map((which) => {
-    const rows: number[] = [];
-    for (let i = from; i < to; i++) if (device(i) === which) rows.push(i);
-    const take = (values: Float64Array): Float64Array => Float64Array.from(rows, (row) => Math.max(0, values[row]!));
+    const rows = rowsOf(device, from, to, which);
     const totals = finish(
-      take(counters.time),
-      take(counters.allocated),
-      take(counters.heldBack),
-      take(counters.reserved),
+      take(counters.time, rows),
+      take(counters.allocated, rows),
+      take(counters.heldBack, rows),
+      take(counters.reserved, rows),
     );
     return { part: index, device: devices.length > 1 ? which : -1, totals };
   });
+}
+
+/** Rows of one device. */
+function rowsOf(device: Int32Array, from: number, to: number, which: number): Int32Array {
+  let count = 0;
+  for (let i = from; i < to; i++) if (device[i] === which) count++;
+  const rows = new Int32Array(count);
+  let next = 0;
+  for (let i = from; i < to; i++) if (device[i] === which) rows[next++] = i;
+  return rows;
+}
+
+function take(values: Float64Array, rows: Int32Array): Float64Array {
+  const taken = new Float64Array(rows.length);
+  for (let i = 0; i < rows.length; i++) taken[i] = Math.max(0, values[rows[i]!]!);
+  return taken;
 }
 
 /** Worked out from the blocks, for a trace without counters. */

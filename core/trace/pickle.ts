@@ -4,11 +4,11 @@
  * BUILD, persistent ids, …) are refused with their offset, so that opening a file can never run code. Depth, count and
  * memory are bounded.
  *
- * A dictionary becomes a Map, for its keys may be anything. What the pickle shares (memo) is shared in the result: equal
- * stacks of a snapshot are one object.
+ * What the pickle shares (memo) is shared in the result: equal stacks of a snapshot are one object.
  */
 import { strFromU8 } from 'fflate';
 import { TraceError } from './error.ts';
+import { PickleDictionary, SharedKeys } from './pickle-dictionary.ts';
 
 export type PickleValue =
   | null
@@ -18,7 +18,7 @@ export type PickleValue =
   | string
   | Uint8Array
   | PickleValue[]
-  | Map<PickleValue, PickleValue>
+  | PickleDictionary
   | Set<PickleValue>;
 
 export interface PickleLimits {
@@ -56,7 +56,9 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const stack: Item[] = [];
   const memo = new Map<number, PickleValue>();
-  let marks = 0;
+  const keys = new SharedKeys();
+  /** Where marks lie in the stack. */
+  const marks: number[] = [];
   let values = 0;
   let at = 0;
 
@@ -84,12 +86,14 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     if (value === undefined || value === mark) return fail('is broken: a value is missing', at);
     return value as PickleValue;
   };
+  /** Where the items behind the last mark begin; the mark is none any more. */
+  const toMark = (): number => {
+    const from = marks.pop();
+    return from === undefined ? fail('is broken: a mark is missing', at) : from + 1;
+  };
   const popToMark = (): PickleValue[] => {
-    const from = stack.lastIndexOf(mark);
-    if (from < 0) return fail('is broken: a mark is missing', at);
-    const items = stack.splice(from) as PickleValue[];
-    items.shift();
-    marks--;
+    const items = stack.slice(toMark()) as PickleValue[];
+    stack.length -= items.length + 1;
     return items;
   };
   const text = (length: number): string => {
@@ -130,10 +134,16 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     const value = top();
     return Array.isArray(value) ? value : fail('is broken: items are added to what is not a list', offset);
   };
-  const put = (target: PickleValue, items: readonly PickleValue[], offset: number): void => {
-    if (!(target instanceof Map)) fail('is broken: items are set on what is not a dictionary', offset);
-    if (items.length % 2 === 1) fail('is broken: a key has no value', offset);
-    for (let i = 0; i < items.length; i += 2) (target as Map<PickleValue, PickleValue>).set(items[i]!, items[i + 1]!);
+  const dictionary = (offset: number): PickleDictionary => {
+    const value = top();
+    return value instanceof PickleDictionary
+      ? value
+      : fail('is broken: items are set on what is not a dictionary', offset);
+  };
+  /** Takes keys and values from the stack. */
+  const setItems = (target: PickleDictionary, from: number, offset: number): void => {
+    if ((stack.length - from) % 2 === 1) fail('is broken: a key has no value', offset);
+    target.setAll(stack, from);
   };
   const get = (id: number, offset: number): void => {
     const value = memo.get(id);
@@ -156,11 +166,12 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
       case 0x2e: // STOP
         return pop();
       case 0x28: // MARK
-        if (++marks > limits.depth) fail(`nests deeper than ${limits.depth}`, offset);
+        if (marks.length >= limits.depth) fail(`nests deeper than ${limits.depth}`, offset);
+        marks.push(stack.length);
         push(mark);
         break;
       case 0x30: // POP
-        if (stack.pop() === mark) marks--;
+        if (stack.pop() === mark) marks.pop();
         break;
       case 0x31: // POP_MARK
         popToMark();
@@ -242,7 +253,7 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         push([]);
         break;
       case 0x7d: // EMPTY_DICT
-        push(new Map());
+        push(new PickleDictionary(keys));
         break;
       case 0x8f: // EMPTY_SET
         push(new Set());
@@ -253,10 +264,11 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         break;
       case 0x64: {
         // DICT
-        const items = popToMark();
-        const map = new Map<PickleValue, PickleValue>();
-        put(map, items, offset);
-        push(map);
+        const from = toMark();
+        const made = new PickleDictionary(keys);
+        setItems(made, from, offset);
+        stack.length = from - 1;
+        push(made);
         break;
       }
       case 0x85: // TUPLE1
@@ -292,13 +304,16 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         // SETITEM
         const value = pop();
         const key = pop();
-        put(top(), [key, value], offset);
+        dictionary(offset).set(key, value);
         break;
       }
       case 0x75: {
         // SETITEMS
-        const items = popToMark();
-        put(top(), items, offset);
+        const from = toMark();
+        const target = stack[from - 2];
+        if (!(target instanceof PickleDictionary)) fail('is broken: items are set on what is not a dictionary', offset);
+        setItems(target as PickleDictionary, from, offset);
+        stack.length = from - 1;
         break;
       }
       case 0x90: {

@@ -6,28 +6,41 @@
  *     alloc ──── in use ──── free_requested ░░ held back ░░ free_completed
  */
 import type { MemoryKind } from '../program/program.ts';
+import { float64, groupedOrder, int32, uint8 } from './columns.ts';
 import { annotationSlice, TraceDraft } from './draft.ts';
 import { TraceError } from './error.ts';
 import { type PickleValue, readPickle } from './pickle.ts';
+import { PickleDictionary } from './pickle-dictionary.ts';
+import { NumberMap } from './number-map.ts';
 import { ownerOf } from './python-frames.ts';
 import type { FormatReader } from './reader.ts';
 import type { Trace } from './trace.ts';
 import { WholeFile } from './whole-file.ts';
 
-type Dictionary = ReadonlyMap<PickleValue, PickleValue>;
+type Dictionary = Pick<PickleDictionary, 'get' | 'has'>;
 
 /** A snapshot larger than this is not held in memory whole. */
 const longestSnapshot = 2 ** 31 - 1;
 
-/** Entry of `device_traces`, in the order of time over all devices. */
-interface Entry {
-  readonly device: number;
-  readonly memory: MemoryKind;
-  readonly entry: Dictionary;
+/** Entries of `device_traces` and `host_traces`: columns, for there are hundreds of thousands. */
+class Entries {
+  readonly entry: Dictionary[] = [];
+  readonly device = int32();
+  /** 1: of pinned host memory. */
+  readonly pinned = uint8();
   /** Unix microseconds, or the place in the list where the file has no times. */
-  readonly time: number;
-  /** The release and its completion are one: nothing held the block. */
-  readonly completedAtOnce: boolean;
+  readonly time = float64();
+  /** 1: the release and its completion are one, nothing held the block. */
+  readonly atOnce = uint8();
+
+  get length(): number {
+    return this.entry.length;
+  }
+
+  /** In the order of time over all devices. */
+  order(): Int32Array {
+    return groupedOrder(this.length, undefined, this.time.cells);
+  }
 }
 
 export class SnapshotReader implements FormatReader {
@@ -39,7 +52,7 @@ export class SnapshotReader implements FormatReader {
   readonly #streams = new Map<string, number>();
   readonly #siteOf = new Map<PickleValue, number>();
   /** Live blocks by memory, device and address. */
-  readonly #live = { device: new Map<number, Map<number, number>>(), pinned: new Map<number, Map<number, number>>() };
+  readonly #live = { device: new Map<number, NumberMap>(), pinned: new Map<number, NumberMap>() };
   #start = 0;
   #hasTimes = true;
   #older = 0;
@@ -70,15 +83,20 @@ export class SnapshotReader implements FormatReader {
       );
     const entries = this.#entries(root);
     const annotations = [...asList(root.get('external_annotations')).map(asDictionary), ...userDefined(entries)];
-    const times = [...entries.map((entry) => entry.time), ...annotations.map((entry) => integer(entry.get('time_us')))];
-    this.#start = times.reduce((least, time) => (time >= 0 && time < least ? time : least), Number.POSITIVE_INFINITY);
-    if (!Number.isFinite(this.#start)) this.#start = 0;
+    let start = Number.POSITIVE_INFINITY;
+    const begin = (time: number): void => {
+      if (time >= 0 && time < start) start = time;
+    };
+    for (let i = 0; i < entries.length; i++) begin(entries.time.get(i));
+    for (const annotation of annotations) begin(integer(annotation.get('time_us')));
+    this.#start = Number.isFinite(start) ? start : 0;
 
     draft.threads.push({ name: 'host', pid: -1, tid: -1 });
     draft.programThreads.push({ name: 'host' });
     const segments = asList(root.get('segments')).map(asDictionary);
     const totals = this.#totalsBefore(segments, entries);
-    for (const [row, entry] of entries.entries()) this.#entry(entry, row, totals);
+    const order = entries.order();
+    for (let row = 0; row < order.length; row++) this.#entry(entries, order[row]!, row, totals);
     this.#ghosts(segments, 'device');
     this.#ghosts(asList(root.get('host_segments')).map(asDictionary), 'pinned');
     this.#annotations(annotations);
@@ -92,34 +110,34 @@ export class SnapshotReader implements FormatReader {
     });
   }
 
-  /** All entries of all devices in order of time. */
-  #entries(root: Dictionary): Entry[] {
-    const result: Entry[] = [];
-    const take = (lists: PickleValue | undefined, memory: MemoryKind) => {
-      for (const [device, list] of asList(lists).entries()) {
-        const entries = asList(list).map(asDictionary);
-        let time = 0;
-        for (const [i, entry] of entries.entries()) {
-          const stamp = integer(entry.get('time_us'));
-          if (stamp < 0) this.#hasTimes = false;
-          // Entries of a device stand in order; a clock that was set back must not tear them apart.
-          time = Math.max(time, stamp < 0 ? i : stamp);
-          const next = entries[i + 1];
-          const completedAtOnce =
-            entry.get('action') === 'free_requested' &&
-            next?.get('action') === 'free_completed' &&
-            next.get('addr') === entry.get('addr');
-          result.push({ device, memory, entry, time, completedAtOnce });
-        }
-      }
-    };
-    take(root.get('device_traces'), 'device');
-    take(root.get('host_traces'), 'pinned');
-    return result.sort((a, b) => a.time - b.time);
+  /** All entries of all devices, as they stand in the file. */
+  #entries(root: Dictionary): Entries {
+    const result = new Entries();
+    for (const [device, list] of asList(root.get('device_traces')).entries())
+      this.#take(result, asList(list), device, false);
+    for (const [device, list] of asList(root.get('host_traces')).entries())
+      this.#take(result, asList(list), device, true);
+    return result;
+  }
+
+  #take(result: Entries, list: readonly PickleValue[], device: number, pinned: boolean): void {
+    let time = 0;
+    for (let i = 0; i < list.length; i++) {
+      const entry = asDictionary(list[i]!);
+      const stamp = integer(entry.get('time_us'));
+      if (stamp < 0) this.#hasTimes = false;
+      // Entries of a device stand in order; a clock that was set back must not tear them apart.
+      time = Math.max(time, stamp < 0 ? i : stamp);
+      result.entry.push(entry);
+      result.device.push(device);
+      result.pinned.push(pinned ? 1 : 0);
+      result.time.push(time);
+      result.atOnce.push(completedAtOnce(entry, list[i + 1]) ? 1 : 0);
+    }
   }
 
   /** Bytes reserved and allocated before the first entry: what the end state says, less what the entries changed. */
-  #totalsBefore(segments: readonly Dictionary[], entries: readonly Entry[]): Totals {
+  #totalsBefore(segments: readonly Dictionary[], entries: Entries): Totals {
     const totals = new Totals();
     for (const segment of segments) {
       const total = totals.of(Math.max(0, integer(segment.get('device'))));
@@ -134,9 +152,10 @@ export class SnapshotReader implements FormatReader {
           );
     }
     const known = segments.length > 0;
-    for (const { device, memory, entry } of entries) {
-      if (memory !== 'device') continue;
-      const total = totals.of(device);
+    for (let i = 0; i < entries.length; i++) {
+      if (entries.pinned.get(i) === 1) continue;
+      const entry = entries.entry[i]!;
+      const total = totals.of(entries.device.get(i));
       const size = Math.max(0, integer(entry.get('size')));
       total.reserved -= size * (reservedSign[String(entry.get('action'))] ?? 0);
       total.allocated -= size * (allocatedSign[String(entry.get('action'))] ?? 0);
@@ -148,11 +167,14 @@ export class SnapshotReader implements FormatReader {
     return totals;
   }
 
-  #entry({ device, memory, entry, time: microseconds, completedAtOnce }: Entry, row: number, totals: Totals): void {
+  #entry(entries: Entries, index: number, row: number, totals: Totals): void {
     const draft = this.#draft;
     const { blocks } = draft;
+    const entry = entries.entry[index]!;
+    const device = entries.device.get(index);
+    const memory = entries.pinned.get(index) === 1 ? 'pinned' : 'device';
     const action = entry.get('action');
-    const time = (microseconds - this.#start) * 1000;
+    const time = (entries.time.get(index) - this.#start) * 1000;
     const address = integer(entry.get('addr'));
     const size = Math.max(0, integer(entry.get('size')));
     const live = this.#liveOn(memory, device);
@@ -172,7 +194,8 @@ export class SnapshotReader implements FormatReader {
       }
       case 'free_requested': {
         const site = this.#site(entry.get('frames'));
-        const block = live.get(address) ?? this.#olderBlock(entry, device, memory, address, size);
+        const known = live.get(address);
+        const block = known >= 0 ? known : this.#olderBlock(entry, device, memory, address, size);
         blocks.releaseRequested.set(block, time);
         blocks.releaseSite.set(block, site);
         draft.pushStep(
@@ -182,9 +205,10 @@ export class SnapshotReader implements FormatReader {
         break;
       }
       case 'free_completed': {
-        const block = live.get(address) ?? this.#olderBlock(entry, device, memory, address, size);
+        const known = live.get(address);
+        const block = known >= 0 ? known : this.#olderBlock(entry, device, memory, address, size);
         blocks.reusable.set(block, time);
-        live.delete(address);
+        live.set(address, -1);
         break;
       }
       case 'segment_free':
@@ -214,8 +238,8 @@ export class SnapshotReader implements FormatReader {
     }
     if (memory !== 'device') return;
     const name = String(action);
-    const held = !completedAtOnce && action === 'free_requested' ? size : 0;
-    const before = { ...total };
+    const held = entries.atOnce.get(index) === 0 && action === 'free_requested' ? size : 0;
+    const { reserved, allocated, heldBack } = total;
     total.reserved = Math.max(0, total.reserved + size * (reservedSign[name] ?? 0));
     total.allocated = Math.max(0, total.allocated + size * (allocatedSign[name] ?? 0));
     if (held > 0) {
@@ -223,11 +247,7 @@ export class SnapshotReader implements FormatReader {
       total.held.add(address);
     } else if (action === 'free_completed' && total.held.delete(address))
       total.heldBack = Math.max(0, total.heldBack - size);
-    if (
-      before.reserved !== total.reserved ||
-      before.allocated !== total.allocated ||
-      before.heldBack !== total.heldBack
-    )
+    if (reserved !== total.reserved || allocated !== total.allocated || heldBack !== total.heldBack)
       draft.counters.add(time, device, total.allocated, total.reserved, total.heldBack);
   }
 
@@ -249,11 +269,11 @@ export class SnapshotReader implements FormatReader {
   }
 
   /** Blocks in use by their addresses. */
-  #liveOn(memory: MemoryKind, device: number): Map<number, number> {
+  #liveOn(memory: MemoryKind, device: number): NumberMap {
     const kind = memory === 'pinned' ? this.#live.pinned : this.#live.device;
     let live = kind.get(device);
     if (!live) {
-      live = new Map();
+      live = new NumberMap();
       kind.set(device, live);
     }
     return live;
@@ -275,7 +295,7 @@ export class SnapshotReader implements FormatReader {
     const name = typeof label === 'string' && label !== '' ? draft.strings.add(label) : -1;
     const block = draft.programBlocks.length;
     draft.programBlocks.push({
-      name: name >= 0 ? draft.strings.list[name]! : `block 0x${Math.max(0, address).toString(16)}`,
+      name: name >= 0 ? draft.strings.list[name]! : `block ${addressText(Math.max(0, address))}`,
       memory,
       evidence: true,
       size,
@@ -382,7 +402,7 @@ export class SnapshotReader implements FormatReader {
     return site;
   }
 
-  #tellLimits(root: Dictionary, entries: readonly Entry[]): void {
+  #tellLimits(root: Dictionary, entries: Entries): void {
     const { limits } = this.#draft;
     limits.push(allocatorAlone);
     if (asList(root.get('device_traces')).length === 0 || entries.length === 0)
@@ -407,19 +427,31 @@ export const allocatorAlone =
   'A snapshot knows the allocator alone: kernels, events and waits are not in it, nor which streams use a block. Races cannot be found in this file.';
 
 /** Some releases of 2024 wrote annotations as entries: the label is the frame's file, START or END its function. */
-function userDefined(entries: readonly Entry[]): Dictionary[] {
-  return entries.flatMap(({ device, entry, time }) => {
-    if (entry.get('action') !== 'user_defined') return [];
+function userDefined(entries: Entries): Dictionary[] {
+  const found: Dictionary[] = [];
+  const order = entries.order();
+  for (let i = 0; i < order.length; i++) {
+    const at = order[i]!;
+    const entry = entries.entry[at]!;
+    if (entry.get('action') !== 'user_defined') continue;
     const frame = asDictionary(asList(entry.get('frames'))[0] ?? null);
-    return [
+    found.push(
       new Map<PickleValue, PickleValue>([
         ['name', frame.get('filename') ?? ''],
         ['stage', frame.get('name') ?? ''],
-        ['device', device],
-        ['time_us', time],
+        ['device', entries.device.get(at)],
+        ['time_us', entries.time.get(at)],
       ]),
-    ];
-  });
+    );
+  }
+  return found;
+}
+
+/** Whether a release and the entry behind it, its completion, are one. */
+function completedAtOnce(entry: Dictionary, next: PickleValue | undefined): boolean {
+  if (next === undefined || entry.get('action') !== 'free_requested') return false;
+  const completion = asDictionary(next);
+  return completion.get('action') === 'free_completed' && completion.get('addr') === entry.get('addr');
 }
 
 /** What an entry does to the totals, as a sign. */
@@ -478,7 +510,7 @@ function framesOf(block: Dictionary): PickleValue | undefined {
 const nothing: Dictionary = new Map();
 
 function asDictionary(value: PickleValue): Dictionary {
-  return value instanceof Map ? value : nothing;
+  return value instanceof PickleDictionary ? value : nothing;
 }
 
 function asList(value: PickleValue | undefined): PickleValue[] {
@@ -489,6 +521,13 @@ function asList(value: PickleValue | undefined): PickleValue[] {
 function integer(value: PickleValue | undefined): number {
   if (typeof value === 'number') return Number.isFinite(value) ? value : -1;
   return typeof value === 'bigint' ? Number(value) : -1;
+}
+
+/** In two halves of 32 bits, whose digits come much quicker than those of a number that large. */
+function addressText(address: number): string {
+  const high = Math.floor(address / 2 ** 32);
+  const low = (address >>> 0).toString(16);
+  return high > 0 && high < 2 ** 21 ? `0x${high.toString(16)}${low.padStart(8, '0')}` : `0x${address.toString(16)}`;
 }
 
 function toBigInt(value: PickleValue): bigint {

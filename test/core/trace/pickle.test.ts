@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TraceError } from '../../../core/trace/error.ts';
 import { readPickle } from '../../../core/trace/pickle.ts';
+import type { PickleDictionary } from '../../../core/trace/pickle-dictionary.ts';
 
 /** Bytes from text and numbers; a string stands for its characters. */
 function bytes(...parts: readonly (string | number | readonly number[])[]): Uint8Array {
@@ -45,8 +46,22 @@ describe('data', () => {
       }
   });
 
-  it('a dictionary is a Map', () => {
-    expect(readPickle(bytes('}', '(', 0x8c, 1, 'a', 'K', 1, 'u', stop))).toEqual(new Map([['a', 1]]));
+  const mapOf = (input: Uint8Array): Map<unknown, unknown> => (readPickle(input) as PickleDictionary).asMap();
+
+  it('a dictionary has its keys and values, the last of each key', () => {
+    expect(mapOf(bytes('}', '(', 0x8c, 1, 'a', 'K', 1, 'u', stop))).toEqual(new Map([['a', 1]]));
+    const twice = bytes('(', 0x8c, 1, 'a', 'K', 1, 'K', 7, 'N', 0x8c, 1, 'a', 'K', 2, 'd', 'K', 9, 'K', 3, 's', stop);
+    expect(mapOf(twice)).toEqual(new Map<unknown, unknown>([['a', 2], [7, null], [9, 3]])); // biome-ignore format: one dictionary
+  });
+
+  it('dictionaries with many keys, and many with keys of their own, are as others', () => {
+    const many = Array.from({ length: 300 }, (_, i) => ['M', i & 255, i >> 8, 'K', i & 7] as const).flat();
+    const large = mapOf(bytes('}', '(', ...many, 'u', stop));
+    expect([large.size, large.get(0), large.get(299)]).toEqual([300, 0, 299 & 7]);
+    const each = Array.from({ length: 9_000 }, (_, i) => ['}', 'M', i & 255, i >> 8, 'K', i & 7, 's'] as const).flat();
+    const list = readPickle(bytes(']', '(', ...each, 'e', stop)) as PickleDictionary[];
+    for (const [i, one] of list.entries())
+      if (one.get(i) !== (i & 7) || one.has(i + 1)) expect.fail(`the dictionary ${i}`);
   });
 
   it('what is shared is one object', () => {
