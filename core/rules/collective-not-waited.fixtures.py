@@ -484,7 +484,7 @@ def ring(x, size, windows, dst, src):
     handles = []
     for window in range(windows):
         slots[0].mul_(2)
-      # ^ collective-not-waited: is used on the default stream by `mul_` before the `irecv`
+      # ^ collective-not-waited: is used on the default stream by `mul_` before the `isend`
         for i in range(size):
             for handle in handles:
                 handle.wait()

@@ -240,3 +240,46 @@ def run(host):
     double[(1,)](x, y)
     torch.cuda.current_stream().wait_stream(side)
     print(seen.item())
+
+#- case: two buffers that take turns come round in the third
+class Tiles:
+    def __init__(self, width):
+        self.side = torch.cuda.Stream()
+        self.slots = [torch.empty(width, device="cuda") for _ in range(2)]
+        torch.cuda.synchronize()
+
+    def run(self, x, rows, tiles):
+        def fill(tile):
+            with torch.cuda.stream(self.side):
+                self.slots[tile % 2].copy_(rows[tile])
+              # ^ write-after-read: is overwritten on `self.side` by `copy_` while the `mul` on the default stream
+
+        y = x.cuda()
+        fill(0)
+        for tile in range(tiles):
+            torch.cuda.current_stream().wait_stream(self.side)
+            y = y * self.slots[tile % 2]
+            if tile + 1 < tiles:
+                fill(tile + 1)
+        return y
+#- good
+class Tiles:
+    def __init__(self, width):
+        self.side = torch.cuda.Stream()
+        self.slots = [torch.empty(width, device="cuda") for _ in range(2)]
+        torch.cuda.synchronize()
+
+    def run(self, x, rows, tiles):
+        def fill(tile):
+            self.side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.side):
+                self.slots[tile % 2].copy_(rows[tile])
+
+        y = x.cuda()
+        fill(0)
+        for tile in range(tiles):
+            torch.cuda.current_stream().wait_stream(self.side)
+            y = y * self.slots[tile % 2]
+            if tile + 1 < tiles:
+                fill(tile + 1)
+        return y

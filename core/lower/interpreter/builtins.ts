@@ -1,5 +1,5 @@
 /** Python's built-in functions, as far as they move references or read values. */
-import type { Node } from '../../python/ast.ts';
+import type { Call, Node } from '../../python/ast.ts';
 import { anyDevice } from '../../torch/deviceModules.ts';
 import {
   ClassV,
@@ -97,7 +97,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
     case 'len':
       return lengthOf(m, first, node);
     case 'range':
-      return range(m, args);
+      return range(m, args, node);
     case 'enumerate': {
       const start =
         typeof args[1] === 'number'
@@ -377,9 +377,27 @@ function lazy(
 const concreteTurns = 12;
 const shortTurns = 4;
 
-function range(m: Machine, args: readonly Value[]): Value {
+/** Turns of a loop that tells its first or its last turn from the others: one between them, in which two buffers come round. */
+const comparedTurns = 3;
+
+/** Whether the running function compares something with the text of the one argument. */
+function isCompared(m: Machine, node: Node): boolean {
+  const [argument] = (node as Partial<Call>).args ?? [];
+  const { fn, module } = m.frame;
+  if (!argument || !fn) return false;
+  const { text } = module.syntax;
+  const name = text.slice(argument.start, argument.end).replace(/[^\w]/g, '\\$&');
+  return new RegExp(`(?:[<>]=?|[=!]=) *\\(?${name}\\b|\\b${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`).test(
+    text.slice(fn.node.start, fn.node.end),
+  );
+}
+
+function range(m: Machine, args: readonly Value[], node: Node): Value {
   const values = args.map((arg) => resolved(m, arg));
-  if (values.length === 1) m.ranges.settleByTurns(values[0]!, unknownLength);
+  if (values.length === 1) {
+    if (isCompared(m, node)) m.ranges.settle(values[0]!, comparedTurns);
+    m.ranges.settleBySum(values[0]!, unknownLength);
+  }
   const numbers = values.map((value) => m.ranges.settled(value));
   const [start, end, step] =
     numbers.length === 1 ? [0, numbers[0]!, 1] : [numbers[0] ?? 0, numbers[1] ?? null, numbers[2] ?? 1];

@@ -43,15 +43,16 @@ export class Ranges {
     this.#sums.set(result, inner ? { of: inner.of, plus: inner.plus + plus } : { of, plus });
   }
 
-  /**
-   * `range(n)` takes as many turns as there are elements: from then on `n` is that number of them, and `i < n - 1` is so in
-   * all turns but the last. `range(n + 2)` takes two more.
-   */
-  settleByTurns(value: Value, elements: number): void {
-    if (!(value instanceof Unknown)) return;
-    const sum = this.#sums.get(value) ?? { of: value, plus: 0 };
-    if (sum.plus < 0 || sum.plus > mostSettled || this.#settled.has(sum.of)) return;
-    if (this.implied({ of: sum.of, operator: '==', than: elements }) !== false) this.#settled.set(sum.of, elements);
+  /** `range(n + 2)` takes two turns more than there are elements: from then on `n` is that number of them. */
+  settleBySum(value: Value, elements: number): void {
+    const sum = value instanceof Unknown ? this.#sums.get(value) : undefined;
+    if (sum && sum.plus >= 1 && sum.plus <= mostSettled) this.settle(sum.of, elements);
+  }
+
+  /** The turns that a loop takes say what the number is from then on: `i < n - 1` is so in all but the last. */
+  settle(value: Value, turns: number): void {
+    if (!(value instanceof Unknown) || this.#sums.has(value) || this.#settled.has(value)) return;
+    if (this.implied({ of: value, operator: '==', than: turns }) !== false) this.#settled.set(value, turns);
   }
 
   /** The number that the value is by now, or the value. */
