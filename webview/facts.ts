@@ -6,11 +6,12 @@ import type { Answers } from '../core/answers/answers.ts';
 import { headline, severityOf } from '../core/timeline/findings.ts';
 import type { Target } from '../core/timeline/hit.ts';
 import { timeText } from '../core/timeline/units.ts';
+import type { OperatorInput } from '../core/trace/operator-inputs.ts';
 import type { Panel } from './dom/panel.ts';
 import type { BlockUse, Run } from './messages.ts';
 import type { RunStage } from './runHost.ts';
 import { answerSections } from './state/answers.ts';
-import { detailsOf, streamName } from './state/details.ts';
+import { detailsOf, operatorOf, streamName } from './state/details.ts';
 import { differenceSections, rangeSections, summarySections } from './state/sections.ts';
 import { type Measure, targetOf } from './state/state.ts';
 
@@ -21,6 +22,7 @@ export interface Facts {
   again(): void;
   showTouched(step: number, reads: readonly string[], writes: readonly string[]): void;
   showUsers(block: number, uses: readonly BlockUse[]): void;
+  showInputs(row: number, inputs: readonly OperatorInput[]): void;
   showAnswers(answers: Answers): void;
 }
 
@@ -32,6 +34,7 @@ export function makeFacts(at: RunStage, panel: Panel): Facts {
   let said = '';
   let askedStep = -1;
   let askedBlock = -1;
+  let askedOperator = -1;
   let answers: Answers | undefined;
 
   function showSummary(): void {
@@ -74,6 +77,9 @@ export function makeFacts(at: RunStage, panel: Panel): Facts {
     host.selected(details.source);
     askedStep = details.step;
     if (askedStep >= 0) host.describe(askedStep);
+    askedOperator = operatorOf(run, target);
+    const row = run.trace.hostSlices.row?.[askedOperator] ?? -1;
+    if (row >= 0) host.inputs(row);
     askedBlock = target.kind === 'block' ? target.index : (hazard?.block ?? -1);
     if (at.state().users.size > 0) at.update({ ...at.state(), users: new Set() });
     if (askedBlock >= 0) host.users(askedBlock, run.trace.blocks.programBlock[askedBlock]!);
@@ -111,6 +117,11 @@ export function makeFacts(at: RunStage, panel: Panel): Facts {
       );
       // A finding frames its own two accesses.
       if (at.state().selection?.kind === 'block') at.update({ ...at.state(), users: new Set(found) });
+    },
+    showInputs(row, inputs) {
+      const { hostSlices: slices, strings } = run.trace;
+      if (askedOperator < 0 || slices.row?.[askedOperator] !== row) return;
+      panel.showInputs(strings[slices.name[askedOperator]!] ?? '', inputs);
     },
     showAnswers(given) {
       answers = given;

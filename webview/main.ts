@@ -135,6 +135,9 @@ function start(root: HTMLElement): void {
       case 'users':
         view?.showUsers(message.block, message.uses);
         return;
+      case 'inputs':
+        view?.showInputs(message.row, message.inputs);
+        return;
       case 'answers':
         if (!alone) view?.showAnswers(message.answers);
         return;
@@ -204,6 +207,7 @@ function start(root: HTMLElement): void {
     canKeepNotes: host.canKeepNotes,
     describe: (step) => worker?.postMessage({ type: 'describe', step } satisfies ToWorker),
     users: (block, programBlock) => worker?.postMessage({ type: 'users', block, programBlock } satisfies ToWorker),
+    inputs: (row) => worker?.postMessage({ type: 'inputs', row } satisfies ToWorker),
     compare: (anchor) => void chooseComparison(anchor),
     align(by) {
       const known = alignments.find((one) => one === by);

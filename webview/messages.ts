@@ -2,6 +2,7 @@
 import type { Answers } from '../core/answers/answers.ts';
 import type { Alignment } from '../core/timeline/align.ts';
 import type { Timeline } from '../core/timeline/timeline.ts';
+import type { OperatorInput } from '../core/trace/operator-inputs.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 
 export type ToWorker =
@@ -10,6 +11,8 @@ export type ToWorker =
   | { readonly type: 'describe'; readonly step: number }
   /** Which steps read and write a block of the trace, by its entry in the program. */
   | { readonly type: 'users'; readonly block: number; readonly programBlock: number }
+  /** What the operator of this row of the file was called with. */
+  | { readonly type: 'inputs'; readonly row: number }
   /** A second run on the axis of the first, whose columns come back for it. */
   | {
       readonly type: 'compare';
@@ -65,6 +68,7 @@ export type FromWorker =
   | { readonly type: 'opened'; readonly run: Run }
   | { readonly type: 'failed'; readonly message: string }
   | { readonly type: 'users'; readonly block: number; readonly uses: readonly BlockUse[] }
+  | { readonly type: 'inputs'; readonly row: number; readonly inputs: readonly OperatorInput[] }
   | { readonly type: 'bytes'; readonly bytes: Uint8Array }
   | { readonly type: 'answers'; readonly answers: Answers }
   | {

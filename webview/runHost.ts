@@ -2,6 +2,7 @@
 import type { Answers } from '../core/answers/answers.ts';
 import type { Layout } from '../core/timeline/layout.ts';
 import type { View } from '../core/timeline/view.ts';
+import type { OperatorInput } from '../core/trace/operator-inputs.ts';
 import type { TraceHazard } from '../core/trace/trace.ts';
 import type { Scene } from './draw/scene.ts';
 import type { Theme } from './draw/theme.ts';
@@ -19,6 +20,8 @@ export interface RunHost {
   describe(step: number): void;
   /** Asks who uses a block; the answer comes to `showUsers`. */
   users(block: number, programBlock: number): void;
+  /** Asks what the operator of this row of the file was called with; the answer comes to `showInputs`. */
+  inputs(row: number): void;
   /** Something was selected that comes from here; undefined: nothing, or its source is not known. */
   selected(place: Place | undefined): void;
   /** A second run is wanted; while there is one: no more. */
@@ -47,6 +50,7 @@ export interface RunView {
   selectHazard(index: number): void;
   showTouched(step: number, reads: readonly string[], writes: readonly string[]): void;
   showUsers(block: number, uses: readonly BlockUse[]): void;
+  showInputs(row: number, inputs: readonly OperatorInput[]): void;
   showAnswers(answers: Answers): void;
   showNotes(notes: readonly Note[]): void;
   /** Shown for a moment, and read out: something took place that is not on the canvas. */

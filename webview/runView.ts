@@ -585,6 +585,7 @@ export function showRun(
     selectHazard: (index) => update(states.selectHazard(state, run, index)),
     showTouched: facts.showTouched,
     showUsers: facts.showUsers,
+    showInputs: facts.showInputs,
     showAnswers: facts.showAnswers,
     showNotes,
     say,

@@ -6,6 +6,7 @@ import { answersOf } from '../core/answers/answers.ts';
 import type { StreamProgram } from '../core/program/program.ts';
 import type { Alignment } from '../core/timeline/align.ts';
 import type { Side } from '../core/timeline/unite.ts';
+import { OperatorInputs } from '../core/trace/operator-inputs.ts';
 import type { BlockUse, FromWorker, Run, ToWorker } from './messages.ts';
 import { compareRuns, openRun, openSide } from './opening.ts';
 import { scheduleOf } from './schedules.ts';
@@ -19,6 +20,8 @@ const scope = self as unknown as {
 let programs: readonly StreamProgram[] = [];
 /** The file of the run as it is on disk. */
 let file: Uint8Array = new Uint8Array(0);
+/** What its operators were called with, from the first time that it is asked for. */
+let inputs: OperatorInputs | undefined;
 /** Programs of two schedules, while they are shown in place of the run's own. */
 let played: readonly StreamProgram[] | undefined;
 let compared: readonly [Side, Side] | undefined;
@@ -38,6 +41,7 @@ function answer(message: ToWorker): void {
       programs = [run.trace.program];
       compared = undefined;
       played = undefined;
+      inputs = undefined;
       file = message.bytes;
       handOver(run);
       return;
@@ -70,6 +74,10 @@ function answer(message: ToWorker): void {
     }
     case 'describe':
       describe(message.step);
+      return;
+    case 'inputs':
+      inputs ??= new OperatorInputs(file);
+      scope.postMessage({ type: 'inputs', row: message.row, inputs: inputs.of(message.row) });
       return;
     case 'bytes':
       scope.postMessage({ type: 'bytes', bytes: file });

@@ -320,6 +320,8 @@ export class TraceDraft {
     unixStart?: string;
     rank?: number;
     counts?: Partial<TraceCounts>;
+    /** Beside the host rows, in their order. */
+    hostRow?: Int32Array;
   }): Trace {
     if (this.strings.mended > 0)
       this.problems.add(
@@ -388,6 +390,7 @@ export class TraceDraft {
         name: host.name.finish(hostOrder),
         kind: host.kind.finish(hostOrder),
         site: host.site.finish(hostOrder),
+        ...(about.hostRow === undefined ? {} : { row: about.hostRow }),
       },
       marks: {
         length: marks.length,

@@ -35,6 +35,8 @@ export interface ScannedEvent {
   readonly duration: number;
   /** Reads the arguments that `fields` names. */
   readArguments(fields: ArgumentFields): void;
+  /** The arguments as they stand in the file, '' where there are none. */
+  argumentsText(): string;
 }
 
 export interface KinetoSink {
@@ -638,6 +640,10 @@ export class KinetoScanner implements ScannedEvent {
         i = end;
       }
     }
+  }
+
+  argumentsText(): string {
+    return this.#argumentsFrom < 0 ? '' : decodeJsonString(this.#bytes, this.#argumentsFrom, this.#argumentsTo, false);
   }
 
   readArguments(fields: ArgumentFields): void {

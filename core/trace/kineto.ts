@@ -247,6 +247,7 @@ export class KinetoReader implements FormatReader, KinetoSink {
       clock: 'gpu',
       unixStart: this.#unixStart(),
       rank: this.#rank(),
+      hostRow: rows.hostRow.finish(),
       counts: {
         memoryEvents: this.#memoryEvents,
         rows: this.#scanner.row + 1,

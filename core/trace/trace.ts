@@ -120,6 +120,8 @@ export interface HostSliceColumns {
   /** Index into hostSliceKinds. */
   readonly kind: Uint8Array;
   readonly site: Int32Array;
+  /** Row of the file that says it; only of a profiler's file that was opened alone. */
+  readonly row?: Int32Array;
 }
 
 export const markKinds = ['record', 'wait', 'hostWait'] as const;

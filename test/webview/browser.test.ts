@@ -2,6 +2,7 @@
 import { gzipSync } from 'node:zlib';
 import type { Browser, Locator, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { kernel, kinetoText, runtime } from '../core/trace/kineto-text.ts';
 import { buildBundles, launch, openPage, type Site, serve } from './pages.ts';
 import { prefetchScene, scene } from './synthetic.ts';
 
@@ -129,6 +130,31 @@ describe('the page', () => {
     const { page, faults } = await open({ trace: { name: 'plain.raceline.gz', bytes: gzipSync(plain) } });
     await page.waitForSelector('canvas.overlay');
     expect(await words(page.locator('.findings-note'))).toContain('None');
+    expect(faults).toEqual([]);
+  });
+
+  it('tells what an operator of a profile was called with, and the one that launched a kernel', async () => {
+    const args = {
+      'External id': 3,
+      'Concrete Inputs': ['', '', '1'],
+      'Input type': ['float', 'float', 'Scalar'],
+      'Input Dims': [[8, 256, 768], [], []],
+    };
+    const profile = kinetoText([
+      { cat: 'cpu_op', name: 'aten::add', ts: '10.000', dur: '40.000', args },
+      runtime('cudaLaunchKernel', '12.000', '3.000', 7),
+      kernel('add_kernel', 7, '30.000', '60.000', 7),
+    ]);
+    const { page, faults } = await open({ trace: { name: 'profile.json.gz', bytes: gzipSync(profile) } });
+    await page.waitForSelector('canvas.overlay');
+    for (const name of ['aten::add', 'add_kernel']) {
+      await page.keyboard.press('t');
+      await page.locator('dialog .link', { hasText: name }).first().click();
+      const inputs = page.locator('.details', { has: page.locator('h4', { hasText: 'Inputs of aten::add' }) });
+      await inputs.waitFor();
+      const rows = inputs.locator('table').last().locator('tbody tr');
+      expect(await rows.allInnerTexts()).toEqual(['1 float\t8 × 256 × 768', '2 float\tno dimensions', '3 Scalar\t1']);
+    }
     expect(faults).toEqual([]);
   });
 

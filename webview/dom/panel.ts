@@ -4,8 +4,9 @@
  */
 import { headline, severityOf } from '../../core/timeline/findings.ts';
 import type { Target } from '../../core/timeline/hit.ts';
-import { counted, timeText } from '../../core/timeline/units.ts';
+import { counted, shortened, timeText } from '../../core/timeline/units.ts';
 import { span, type View } from '../../core/timeline/view.ts';
+import type { OperatorInput } from '../../core/trace/operator-inputs.ts';
 import type { Run } from '../messages.ts';
 import { type DetailRow, type Details, placeText, statusText } from '../state/details.ts';
 import type { Note } from '../state/notes.ts';
@@ -36,6 +37,8 @@ export interface Panel {
   showTouched(reads: readonly string[], writes: readonly string[]): void;
   /** Who uses the selected block. */
   showUsers(users: readonly { readonly name: string; readonly gpu: string; readonly target: Target }[]): void;
+  /** What the selected operator, or the one that launched what is selected, was called with. */
+  showInputs(operator: string, inputs: readonly OperatorInput[]): void;
   showRange(range: View, sections: readonly Section[]): void;
   showSections(title: string, note: string, sections: readonly Section[]): void;
   /** `ask` works out what takes a while. */
@@ -63,6 +66,7 @@ export function makePanel(wishes: PanelWishes): Panel {
   const notes = element('div', { class: 'facts notes' });
   const touched = element('p', { class: 'touched note' });
   const users = element('div', {});
+  const inputs = element('div', {});
   const items = new Map<number, HTMLElement>();
   const findings = element('div', { class: 'findings-part' }, list, listNote);
   const tabs = makeTabs([
@@ -173,6 +177,7 @@ export function makePanel(wishes: PanelWishes): Panel {
       const source = facts.source;
       replace(touched);
       replace(users);
+      replace(inputs);
       replace(
         details,
         element('h3', {}, sign ? signOf(sign.status, sign.severity) : undefined, facts.title),
@@ -184,6 +189,7 @@ export function makePanel(wishes: PanelWishes): Panel {
             facts.rows.map((entry) => row(entry, facts.split === true)),
           ),
         touched,
+        inputs,
         users,
         facts.related.length > 0 && element('h4', {}, 'Related'),
         facts.related.length > 0 &&
@@ -235,6 +241,29 @@ export function makePanel(wishes: PanelWishes): Panel {
                 {},
                 element('td', {}, targetLink(target, name, wishes)),
                 element('td', { class: 'number' }, gpu),
+              ),
+            ),
+          ),
+      );
+    },
+    showInputs(operator, list) {
+      const known = list.map((input, i) => ({ ...input, place: i + 1 })).filter(isKnown);
+      replace(
+        inputs,
+        known.length > 0 && element('h4', {}, `Inputs of ${shortened(operator)}`),
+        known.length > 0 &&
+          table(
+            ['Type', 'Shape or value'],
+            known.map(({ place, type, shape, value }) =>
+              element(
+                'tr',
+                {},
+                element('td', {}, `${place} ${type === '' ? 'value' : type}`),
+                element(
+                  'td',
+                  { class: 'number' },
+                  shape || shortened(value) || (type.startsWith('Scalar') ? '' : 'no dimensions'),
+                ),
               ),
             ),
           ),
@@ -358,4 +387,9 @@ function noteOnFindings(run: Run, listed: number): HTMLElement[] {
       ? 'None. No finding here does not mean no fault: see what this file cannot tell.'
       : 'None in this run.',
   );
+}
+
+/** An optional input that was not given has neither a type nor a value. */
+function isKnown({ type, shape, value }: OperatorInput): boolean {
+  return type !== '' || shape !== '' || value !== '';
 }

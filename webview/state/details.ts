@@ -108,6 +108,23 @@ export function sourceOf(run: Run, target: Target): Place | undefined {
   }
 }
 
+/** How far back the operator around a call is looked for: what lies between are operators inside of it. */
+const farthest = 10_000;
+
+/** The host slice of the operator that is selected, or that launched what is selected; -1: none. */
+export function operatorOf({ trace }: Run, { kind, index }: Target): number {
+  const { hostSlices: slices } = trace;
+  const call = kind === 'host' ? index : kind === 'device' ? trace.deviceSlices.launcher[index]! : -1;
+  if (call < 0) return -1;
+  const operator = hostSliceKinds.indexOf('operator');
+  if (slices.kind[call] === operator) return call;
+  if (kind === 'host') return -1;
+  const end = slices.start[call]! + slices.duration[call]!;
+  for (let i = call - 1; i >= Math.max(0, call - farthest) && slices.thread[i] === slices.thread[call]; i--)
+    if (slices.kind[i] === operator && slices.start[i]! + slices.duration[i]! >= end) return i;
+  return -1;
+}
+
 function deviceDetails(run: Run, index: number): Details {
   const { trace } = run;
   const { deviceSlices: slices } = trace;
