@@ -1,5 +1,5 @@
 /** Evaluation of expressions. What `yield` gives was evaluated by the statement before. */
-import type { Call, Compare, Comprehension, Expression, Node } from '../../python/ast.ts';
+import type { Call, Compare, Comprehension, Conditional, Expression, Node } from '../../python/ast.ts';
 import {
   ClassV,
   DeviceV,
@@ -126,7 +126,7 @@ export function ev(m: Machine, node: Expression): Value {
       return node.operator === 'and' ? (taken ? ev(m, node.right) : left) : taken ? left : ev(m, node.right);
     }
     case 'Conditional':
-      return condition(m, node.test, { open: true }) ? ev(m, node.body) : ev(m, node.orelse);
+      return condition(m, node.test, { open: true, ...preferred(node) }) ? ev(m, node.body) : ev(m, node.orelse);
     case 'Lambda':
       return makeLambda(m, node);
     case 'Comprehension':
@@ -146,6 +146,20 @@ export function ev(m: Machine, node: Expression): Value {
       for (const part of node.parts) ev(m, part);
       return new Unknown('expression', 'result');
   }
+}
+
+/** `"cuda" if … else "cpu"`: what is judged here runs on CUDA. */
+function preferred({ body, orelse }: Conditional): { readonly prefer?: boolean } {
+  const first = deviceNamed(body);
+  const second = first && deviceNamed(orelse);
+  return second === undefined || first === second ? {} : { prefer: first === 'cuda' };
+}
+
+/** The device that `"cuda"` or `torch.device("cpu")` names. */
+function deviceNamed(node: Expression): string | undefined {
+  const named = node.kind === 'Call' ? node.args[0] : node;
+  if (named?.kind !== 'Constant' || typeof named.value !== 'string') return undefined;
+  return /^(?:cuda|cpu)(?=:|$)/.exec(named.value)?.[0];
 }
 
 function isTracked(value: Value): boolean {

@@ -29,6 +29,8 @@ export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): 
   if (value instanceof TensorV) into.add(value.storage);
   else if (value instanceof Unknown) {
     if (value.tensor) into.add(value.tensor.storage);
+    // A batch of which nobody knows what it is holds what the program has put into it.
+    if (!value.empty) value.children((part) => part instanceof TensorV && into.add(part.storage));
   } else if (value instanceof ListV || value instanceof TupleV)
     for (const item of value.items) storagesIn(item, into, depth + 1);
   else if (value instanceof DictV) for (const entry of value.entries.values()) storagesIn(entry.value, into, depth + 1);
