@@ -4,6 +4,7 @@ import { drawnEdges } from '../../core/timeline/hit.ts';
 import { layOut, measuresFor } from '../../core/timeline/layout.ts';
 import type { View } from '../../core/timeline/view.ts';
 import { openTrace } from '../../core/trace/index.ts';
+import { drawAxis, rangePill, ticksFor } from '../../webview/draw/axis.ts';
 import { contrast, parseColor, type Rgb } from '../../webview/draw/color.ts';
 import { drawEdges } from '../../webview/draw/edges.ts';
 import { drawFaults } from '../../webview/draw/fault.ts';
@@ -163,6 +164,49 @@ describe('painters', () => {
       expect(pen.log.filter((call) => call === 'restore()').length).toBe(saves);
       expect(pen.log.some((call) => /NaN|undefined/.test(call))).toBe(false);
     }
+  });
+
+  describe('the numbers of the axis and the length of the range', () => {
+    /** Each number with where it stands, from its first letter to behind its last. */
+    const numbers = (range: View | undefined): { text: string; from: number; to: number }[] => {
+      const pen = mockPen();
+      const scene = sceneOf(range ? { range } : {});
+      drawAxis(pen, scene, ticksFor(scene), 36);
+      let align = '';
+      return pen.log.flatMap((call) => {
+        align = /^textAlign = "(\w+)"/.exec(call)?.[1] ?? align;
+        const [, text, x] = /^fillText\("([^"]*)" (\S+)/.exec(call) ?? [];
+        if (text === undefined || !/^[\d\u202f]+$/.test(text)) return [];
+        const width = text.length * 6;
+        const from = Number(x) - (align === 'center' ? width / 2 : 0);
+        return [{ text, from, to: from + width }];
+      });
+    };
+    const all = numbers(undefined);
+
+    it.each([
+      ['in the middle', { start: 700_000, end: 1_100_000 }],
+      ['short, at a number', { start: 799_000, end: 801_000 }],
+      ['short, between two', { start: 700_000, end: 701_000 }],
+      ['at the beginning', { start: 0, end: 60_000 }],
+      ['just behind the first number', { start: 55_000, end: 65_000 }],
+      ['from before the view to behind it', { start: -500_000, end: 9_000_000 }],
+    ])('do not lie over each other where the range is %s', (_, range) => {
+      const scene = sceneOf({ range });
+      const pill = rangePill(mockPen(), scene)!;
+      const [left, right] = [pill.x - pill.width / 2, pill.x + pill.width / 2];
+      const shown = numbers(range);
+      for (const { text, from, to } of shown) if (to > left && from < right) expect.fail(`${text} is under the pill`);
+      // Only what would touch it is left out.
+      const away = all.filter(({ from, to }) => to < left - 2 || from > right + 2);
+      expect(shown.map(({ text }) => text)).toEqual(away.map(({ text }) => text));
+    });
+
+    it('are all there without a range', () => {
+      expect(rangePill(mockPen(), sceneOf())).toBeUndefined();
+      expect(all.map(({ text }) => text)).toContain('0');
+      expect(all.length).toBeGreaterThan(6);
+    });
   });
 
   it('draw labels on their own ground', () => {

@@ -85,6 +85,8 @@ const others: readonly Picture[] = [
     { name: `${view}-hc-light`, theme: 'hc-light', size: wide, steps: take },
     { name: `${view}-small`, theme: 'dark', size: small, steps: take },
     { name: `${view}-large`, theme: 'light', size: large, steps: take },
+    ...(['light', 'hc'] as const).map((theme) => ({ name: `${view}-small-${theme}`, theme, size: small, steps: take })),
+    ...(['dark', 'hc'] as const).map((theme) => ({ name: `${view}-large-${theme}`, theme, size: large, steps: take })),
   ]),
   { name: 'help-small', theme: 'dark', size: small, steps: press('?') },
   { name: 'table-small', theme: 'light', size: small, steps: press('t') },

@@ -49,7 +49,9 @@ export function drawAxis(pen: Pen, scene: Scene, ticks: Ticks, y: number): void 
     const first = x - scale.left < 14;
     const text = grouped(time / ticks.unit.nanoseconds, ticks.digits);
     // A number that looked out from under the pill would be another number.
-    if (pill && Math.abs(x - pill.x) < (pill.width + widthOf(pen, text, fontOf(pen, 11))) / 2 + 2) continue;
+    const wide = widthOf(pen, text, fontOf(pen, 11));
+    const middle = first ? x + 4 + wide / 2 : x;
+    if (pill && Math.abs(middle - pill.x) < (pill.width + wide) / 2 + 2) continue;
     drawText(pen, text, x + (first ? 4 : 0), y + height / 2 - 2, {
       color: theme.muted,
       align: first ? 'left' : 'center',
