@@ -1,4 +1,5 @@
 """The recorder's GPU side on a CPU that plays the GPU (fake_cuda), and the join with a profiler's trace."""
+import io
 import os
 import struct
 import subprocess
@@ -304,6 +305,22 @@ class Lines(unittest.TestCase):
             torch.autograd.backward, torch.autograd.grad = before
         kept = trace.of("recordStream")
         self.assertTrue(kept and all(r["implicit"] for r in kept))
+
+    def test_pinned_memory_that_is_saved(self):
+        def body(session, state):
+            from raceline.cuda.calls import Calls
+
+            x = torch.ones(4)
+            address = x.untyped_storage().data_ptr()
+            session.blocks.pinned[address] = session.blocks.live[address]
+            calls = Calls(session)
+            calls._saving()
+            try:
+                torch.save(x, io.BytesIO())
+            finally:
+                calls.remove()
+
+        self.assertEqual([(r["b"], r["lo"], r["hi"]) for r in self.record(body).of("host")], [(0, 0, 16)])
 
     def test_forked_children_record_nothing(self):
         def body(session, state):

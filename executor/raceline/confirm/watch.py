@@ -3,6 +3,7 @@
 A call is known by operator, line and count, which is how a plan made from a recording names it.
 """
 import contextlib
+import ctypes
 import functools
 import os
 import sys
@@ -221,17 +222,28 @@ class Watching:
         plain = writer.write_record
 
         def write(archive, name, content, size):
-            if not isinstance(content, torch.UntypedStorage) or content.device.type != "cpu":
+            with torch._C._DisableTorchDispatch():
+                memory = _host_memory(content, size)
+            if memory is None:
                 return plain(archive, name, content, size)
 
             def save():
                 plain(archive, name, content, size)
                 with torch._C._DisableTorchDispatch():
-                    return torch.empty(0, dtype=torch.uint8).set_(content)[:MOST_SAVED].clone()
+                    return memory[:MOST_SAVED].clone()
 
             perform(self.places.here(), None, "torch.save", save, (), {}, self._device, self._control, self._counts)
 
         self._patches.put(writer, "write_record", write)
+
+
+def _host_memory(content, size):
+    """The bytes of a record that is a storage; None: it is something else."""
+    if isinstance(content, int) and content and size:  # its address, before PyTorch 2.3
+        return torch.frombuffer((ctypes.c_char * size).from_address(content), dtype=torch.uint8)
+    if isinstance(content, torch.UntypedStorage) and content.device.type == "cpu":
+        return torch.empty(0, dtype=torch.uint8).set_(content)
+    return None
 
 
 def _flat(values):

@@ -301,7 +301,9 @@ class Calls:
         session = self._session
 
         def write(archive, name, content, size):
-            block = session.blocks.pinned.get(content.data_ptr()) if isinstance(content, torch.UntypedStorage) and session.blocks.pinned else None
+            # Before PyTorch 2.3 the storage's address comes.
+            address = content.data_ptr() if isinstance(content, torch.UntypedStorage) else content
+            block = session.blocks.pinned.get(address) if isinstance(address, int) else None
             if block is not None and size:
                 session.recording.host(block, "r", 0, size, "torch.save")
             return write_record(archive, name, content, size)
