@@ -105,7 +105,7 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
   if (noted !== undefined) notes(noted, request, response, headers);
   else if (file !== undefined && trace?.[2] === '/name') send('text/plain', path.basename(file));
   else if (file !== undefined && trace?.[2] === '/stamp') send('text/plain', stampOf(file));
-  else if (file !== undefined) sendFile(file, response, headers);
+  else if (file !== undefined) sendFile(file, request, response, headers);
   else if (together && trace?.[2] === '/name')
     send('text/plain', `together: ${files.map((each) => path.basename(each)).join(', ')}`);
   else if (together && trace?.[2] === undefined) void sendTogether(files, response, headers);
@@ -114,19 +114,29 @@ function answer(request: IncomingMessage, response: ServerResponse, files: reado
 }
 
 /** Piece by piece: a trace of several gigabytes is no buffer. */
-function sendFile(file: string, response: ServerResponse, headers: Record<string, string>): void {
+function sendFile(
+  file: string,
+  request: IncomingMessage,
+  response: ServerResponse,
+  headers: Record<string, string>,
+): void {
   // A run may be writing it: what comes after its present end is left for the next time.
   const { size } = statSync(file);
   const stamp = stampOf(file);
-  const bytes = createReadStream(file, { end: Math.max(0, size - 1) });
+  // A page that follows a run has what comes before.
+  const wanted = Number(/^bytes=(\d{1,15})-$/.exec(request.headers.range ?? '')?.[1] ?? -1);
+  const isPart = wanted >= 0 && wanted < size;
+  const start = isPart ? wanted : 0;
+  const bytes = createReadStream(file, { start, end: Math.max(0, size - 1) });
   bytes.once('error', (error) =>
     response.writeHead(500, { ...headers, 'content-type': 'text/plain' }).end(error.message),
   );
   bytes.once('open', () => {
-    response.writeHead(200, {
+    response.writeHead(isPart ? 206 : 200, {
       ...headers,
       'content-type': 'application/octet-stream',
-      'content-length': size,
+      'content-length': size - start,
+      ...(isPart ? { 'content-range': `bytes ${start}-${size - 1}/${size}` } : {}),
       'x-stamp': stamp,
     });
     bytes.pipe(response);

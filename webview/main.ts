@@ -42,6 +42,8 @@ function start(root: HTMLElement): void {
   let aloneState: State | undefined;
   /** A newer recording of the open run came while the worker was at the one before. */
   let waiting: Extract<ToWebview, { type: 'open' }> | undefined;
+  /** What was appended to the open file while the worker was at it. */
+  let growth: Uint8Array[] = [];
   /** A second run came while the first was read. */
   let waitingSecond: Extract<ToWebview, { type: 'compare' }> | undefined;
   /** Which kind of finding two schedules show. */
@@ -72,6 +74,7 @@ function start(root: HTMLElement): void {
     worker = undefined;
     isReading = false;
     waiting = undefined;
+    growth = [];
     waitingSecond = undefined;
   }
 
@@ -114,8 +117,16 @@ function start(root: HTMLElement): void {
 
   /** The same file again: it is read behind what is shown, which stays until the new one is ready. */
   function readAgain(message: Extract<ToWebview, { type: 'open' }>): void {
+    growth = [];
     if (isReading) waiting = message;
     else read(message.name, bytesOf(message.bytes));
+  }
+
+  function readGrowth(name: string): void {
+    if (isReading || growth.length === 0) return;
+    isReading = true;
+    worker?.postMessage({ type: 'grow', name, pieces: growth } satisfies ToWorker);
+    growth = [];
   }
 
   function hear(name: string, message: FromWorker): void {
@@ -128,6 +139,7 @@ function start(root: HTMLElement): void {
         // A second run, or a file in the middle of being written, that cannot be read takes nothing away.
         if (view) view.say(message.message);
         else fail(name, message.message);
+        readGrowth(name);
         return;
       case 'described':
         view?.showTouched(message.step, message.reads, message.writes);
@@ -154,6 +166,7 @@ function start(root: HTMLElement): void {
         waitingSecond = undefined;
         if (next) readAgain(next);
         else if (second) compare(second);
+        else readGrowth(name);
         return;
       }
     }
@@ -317,6 +330,13 @@ function start(root: HTMLElement): void {
           stopComparing();
           readAgain(message);
         } else void open(message.name, bytesOf(message.bytes));
+        return;
+      case 'grown':
+        if (view && (alone ?? view.run).name === message.name && worker) {
+          stopComparing();
+          growth.push(bytesOf(message.bytes));
+          readGrowth(message.name);
+        } else host.post({ type: 'whole' });
         return;
       case 'compare':
         compare(message);

@@ -7,6 +7,8 @@ import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 
 export type ToWorker =
   | { readonly type: 'open'; readonly name: string; readonly bytes: Uint8Array }
+  /** What was appended to the file that was opened last. */
+  | { readonly type: 'grow'; readonly name: string; readonly pieces: readonly Uint8Array[] }
   /** Which blocks a step reads and writes. */
   | { readonly type: 'describe'; readonly step: number }
   /** Which steps read and write a block of the trace, by its entry in the program. */

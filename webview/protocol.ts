@@ -9,6 +9,8 @@ export type ToWebview =
    * run, further recorded: what was chosen of it stays.
    */
   | { readonly type: 'open'; readonly name: string; readonly bytes: Uint8Array }
+  /** What was appended to the open file since: the same run, further recorded. */
+  | { readonly type: 'grown'; readonly name: string; readonly bytes: Uint8Array }
   /**
    * A second run to draw on the axis of the open one. Titles say what the two are where they are not just two files: what
    * happened, and a schedule in which it goes wrong.
@@ -34,6 +36,8 @@ export interface Title {
 }
 
 export type FromWebview =
+  /** Something was appended to a file that is not open here: its bytes are wanted whole. */
+  | { readonly type: 'whole' }
   /** The page is up and listens. */
   | { readonly type: 'ready' }
   /** The first frame of a trace is drawn. */

@@ -2,6 +2,7 @@
  * The host side in a plain browser: takes traces from the server that served the page, looks whether they grow, keeps notes
  * beside them, and posts places to reveal back. A file that is dropped on the page or picked is opened without any server.
  */
+import { appendedTo, type Growth, grownBy, growthOf, seamStart } from '../core/trace/growth.ts';
 import { witnessFile, witnessTitles } from '../core/trace/witness-file.ts';
 import { contentOf, pickFile, saveFile } from './files.ts';
 import type { Host } from './host.ts';
@@ -18,6 +19,8 @@ export function standaloneHost(): Host {
   let served: number | undefined = which;
   let stamp = '';
   let opened = `trace ${which}`;
+  /** The end of what the page has of the served file. */
+  let had: Growth | undefined;
 
   async function load(): Promise<void> {
     let name = `trace ${which}`;
@@ -28,7 +31,7 @@ export function standaloneHost(): Host {
       if (!file.ok) throw new Error(`the server answered ${file.status}`);
       stamp = file.headers.get('x-stamp') ?? '';
       opened = name;
-      receive({ type: 'open', name, bytes: new Uint8Array(await file.arrayBuffer()) });
+      give(name, new Uint8Array(await file.arrayBuffer()));
       const witness = (await names()).indexOf(witnessFile(name));
       if (witness >= 0) await compareServed(witness);
       const notes = await fetch(`notes/${which}`);
@@ -53,11 +56,7 @@ export function standaloneHost(): Host {
       const now = answer.ok ? await answer.text() : stamp;
       if (now !== stamp && served !== undefined) {
         const began = performance.now();
-        const file = await fetch(`trace/${which}`);
-        if (file.ok) {
-          stamp = file.headers.get('x-stamp') ?? now;
-          receive({ type: 'open', name: opened, bytes: new Uint8Array(await file.arrayBuffer()) });
-        }
+        stamp = (await giveAppended()) ?? (await giveWhole()) ?? stamp;
         // A large file is not read without end: the pauses are longer than the reading.
         wait = Math.max(wait, 4 * (performance.now() - began));
       }
@@ -66,6 +65,29 @@ export function standaloneHost(): Host {
       return;
     }
     setTimeout(poll, wait);
+  }
+
+  function give(name: string, bytes: Uint8Array): void {
+    had = growthOf(bytes);
+    receive({ type: 'open', name, bytes });
+  }
+
+  /** The stamp of what was given; undefined: the server cannot, or the file is another one by now. */
+  async function giveAppended(): Promise<string | undefined> {
+    if (!had) return undefined;
+    const part = await fetch(`trace/${which}`, { headers: { range: `bytes=${seamStart(had)}-` } });
+    const appended = part.status === 206 ? appendedTo(had, new Uint8Array(await part.arrayBuffer())) : undefined;
+    if (!appended || appended.length === 0) return undefined;
+    had = grownBy(had, appended);
+    receive({ type: 'grown', name: opened, bytes: appended.slice() });
+    return part.headers.get('x-stamp') ?? undefined;
+  }
+
+  async function giveWhole(): Promise<string | undefined> {
+    const file = await fetch(`trace/${which}`);
+    if (!file.ok) return undefined;
+    give(opened, new Uint8Array(await file.arrayBuffer()));
+    return file.headers.get('x-stamp') ?? undefined;
   }
 
   async function openFile(file: File): Promise<void> {
@@ -124,6 +146,9 @@ export function standaloneHost(): Host {
       switch (message.type) {
         case 'ready':
           void load();
+          return;
+        case 'whole':
+          void giveWhole();
           return;
         case 'reveal':
           // The server decides what revealing means; without one there is nothing to jump to.

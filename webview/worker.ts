@@ -36,16 +36,12 @@ scope.onmessage = ({ data }) => {
 
 function answer(message: ToWorker): void {
   switch (message.type) {
-    case 'open': {
-      const run = openRun(message.bytes, message.name, progress());
-      programs = [run.trace.program];
-      compared = undefined;
-      played = undefined;
-      inputs = undefined;
-      file = message.bytes;
-      handOver(run);
+    case 'open':
+      open(message.bytes, message.name);
       return;
-    }
+    case 'grow':
+      open(joined([file, ...message.pieces]), message.name);
+      return;
     case 'compare': {
       const own = programs[0]!;
       const { first, second } = message;
@@ -85,6 +81,27 @@ function answer(message: ToWorker): void {
     case 'users':
       scope.postMessage({ type: 'users', block: message.block, uses: usesOf(message.programBlock) });
   }
+}
+
+function open(bytes: Uint8Array, name: string): void {
+  // Also where it cannot be read: what is appended next may make it whole.
+  file = bytes;
+  inputs = undefined;
+  const run = openRun(bytes, name, progress());
+  programs = [run.trace.program];
+  compared = undefined;
+  played = undefined;
+  handOver(run);
+}
+
+function joined(pieces: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(pieces.reduce((sum, piece) => sum + piece.length, 0));
+  let at = 0;
+  for (const piece of pieces) {
+    whole.set(piece, at);
+    at += piece.length;
+  }
+  return whole;
 }
 
 function showSchedule(hazard: Parameters<typeof scheduleOf>[1]): void {

@@ -9,6 +9,7 @@ import { witnessFile, witnessTitles } from '../../core/trace/witness-file.ts';
 import { page } from '../../webview/page.ts';
 import type { FromWebview, ToWebview } from '../../webview/protocol.ts';
 import type { RunFindings } from './findings.ts';
+import { Follower } from './follow.ts';
 import { LineMark } from './lineMark.ts';
 import { reveal } from './reveal.ts';
 
@@ -66,12 +67,19 @@ function showTimeline(
   webview.options = { enableScripts: true, localResourceRoots: [dist] };
 
   const isPreview = uri.path.startsWith(`${previewFolder(context).path}/`);
-  const send = async () => post(panel, await readTrace(uri));
-  const resend = async () => {
-    await send();
+  const follower = new Follower(uri);
+  const send = async () => {
+    const read = await readTrace(uri);
+    if (read.type === 'open') follower.has(read.bytes);
+    post(panel, read);
     await compareWithWitness(uri, panel);
   };
-  const watcher = watch(uri, resend);
+  const follow = async () => {
+    const bytes = await follower.appended();
+    if (!bytes) return send();
+    post(panel, { type: 'grown', name: path.posix.basename(uri.path), bytes });
+  };
+  const watcher = watch(uri, follow);
   const lineMark = new LineMark();
   panel.onDidDispose(() => {
     watcher?.dispose();
@@ -89,8 +97,10 @@ function showTimeline(
   async function answer(message: FromWebview): Promise<void> {
     switch (message.type) {
       case 'ready':
-        await resend();
+        await send();
         return post(panel, { type: 'notes', text: await readNotes(uri) });
+      case 'whole':
+        return send();
       case 'shown':
         return log.info(`${message.name}: ${message.slices} slices, ${message.hazards} findings`);
       case 'reveal':

@@ -62,6 +62,17 @@ describe('raceline view', () => {
     writeFileSync(path.join(at, 'run.raceline'), lines);
   });
 
+  it('sends what was appended alone, to who has what comes before', async () => {
+    const from = (range: string): ReturnType<typeof get> => get(`${address.pathname}trace/0`, { range });
+    const part = await from('bytes=10-');
+    expect([part.status, part.body]).toEqual([206, lines.slice(10)]);
+    expect((await from(`bytes=${lines.length}-`)).body).toBe(lines);
+    for (const range of ['bytes=-5', 'bytes=2-5', 'lines=1-', 'bytes=99999999999999999999-']) {
+      const whole = await from(range);
+      expect([range, whole.status, whole.body]).toEqual([range, 200, lines]);
+    }
+  });
+
   it('keeps notes beside the trace, for those who know the token', async () => {
     const beside = path.join(at, 'run.raceline.notes.json');
     expect((await get(`${address.pathname}notes/0`)).body).toBe('');

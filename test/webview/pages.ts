@@ -52,6 +52,8 @@ export interface Site {
   trace: { name: string; bytes: Uint8Array } | undefined;
   /** How many times it is served, as so many traces. */
   count: number;
+  /** How many bytes of traces were sent, each time. */
+  readonly sent: number[];
   /** Another one than `trace` at a number. */
   readonly others: Map<number, { name: string; bytes: Uint8Array }>;
   /** The text that lies beside the trace. */
@@ -62,7 +64,8 @@ export interface Site {
 /** The loopback side as `raceline view` has it. `script` is put before the bundle, to play another host. */
 export async function serve(folder: string, script = ''): Promise<Site> {
   const revealed: Site['revealed'] = [];
-  const site = { revealed, trace: undefined as Site['trace'], count: 1, others: new Map(), notes: '' };
+  const sent: number[] = [];
+  const site = { revealed, sent, trace: undefined as Site['trace'], count: 1, others: new Map(), notes: '' };
   const server: Server = createServer((request, response) => {
     const { pathname } = new URL(request.url ?? '/', 'http://localhost');
     const send = (type: string, body: string | Uint8Array): void => {
@@ -94,7 +97,13 @@ export async function serve(folder: string, script = ''): Promise<Site> {
       else if (pathname.endsWith('/stamp')) send('text/plain', `${trace.bytes.length}`);
       else {
         response.setHeader('x-stamp', `${trace.bytes.length}`);
-        send('application/octet-stream', trace.bytes);
+        const start = Number(/^bytes=(\d+)-$/.exec(request.headers.range ?? '')?.[1] ?? 0);
+        const part = start < trace.bytes.length ? trace.bytes.subarray(start) : trace.bytes;
+        site.sent.push(part.length);
+        response.writeHead(part.length < trace.bytes.length ? 206 : 200, {
+          'content-type': 'application/octet-stream',
+        });
+        response.end(part);
       }
     } else if (/^\/notes\/\d$/.test(pathname) && request.method === 'GET') send('application/json', site.notes);
     else if (/^\/notes\/\d$/.test(pathname)) {

@@ -277,6 +277,7 @@ describe('a run that is still writing', () => {
     const lines = text.trimEnd().split('\n');
     const cut = lines.slice(0, Math.floor(lines.length * 0.7));
     site.trace = { name: 'live.raceline', bytes: encode(`${cut.join('\n')}\n`) };
+    site.sent.length = 0;
     const { page, faults } = await open();
     const slices = async (): Promise<number> =>
       Number(/Slices(\d+)/.exec((await words(page.locator('.status'))).replace(/\s/g, ''))?.[1]);
@@ -285,8 +286,23 @@ describe('a run that is still writing', () => {
     await page.keyboard.press('p');
     site.trace = { name: 'live.raceline', bytes: encode(text) };
     await expect.poll(slices, { timeout: 10_000 }).toBeGreaterThan(before);
+    // What was appended is sent alone, behind the last bytes that the page had.
+    const had = encode(`${cut.join('\n')}\n`).length;
+    expect(site.sent).toEqual([had, encode(text).length - had + 1024]);
     expect((await headsOf(page))[0]).toBe('host 0');
     expect(await page.locator('.lane-heads [data-lane="host 0"]').getAttribute('aria-label')).toContain('pinned');
+    expect(faults).toEqual([]);
+  });
+
+  it('that begins anew is read whole', async () => {
+    site.trace = { name: 'live.raceline', bytes: encode(text) };
+    const { page, faults } = await open();
+    site.sent.length = 0;
+    const other = encode(text.replaceAll('gemm', 'other_kernel'));
+    site.trace = { name: 'live.raceline', bytes: other };
+    await expect.poll(() => site.sent.at(-1), { timeout: 10_000 }).toBe(other.length);
+    await page.keyboard.press('t');
+    await page.locator('dialog .link', { hasText: 'other_kernel' }).first().waitFor();
     expect(faults).toEqual([]);
   });
 });
