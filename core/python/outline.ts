@@ -7,9 +7,10 @@
  *         return y
  *
  * Works on logical lines: brackets, strings and continued lines are seen, nothing else of the grammar. Where brackets do
- * not match, the rest of the text is one line, and stays as it is.
+ * not match, there is no outline.
  */
 import { codeOf } from './code.ts';
+import { beginsStatement } from './repair.ts';
 
 export interface Body {
   /** Offset of `def` or `async`. */
@@ -29,7 +30,8 @@ export interface Outline {
 /** Bodies shorter than this are left where they are: to read one later costs more. */
 const shortest = 80;
 
-export function outlineOf(text: string): Outline {
+/** undefined: a bracket is open where a statement begins. */
+export function outlineOf(text: string): Outline | undefined {
   const code = codeOf(text);
   const bodies: Body[] = [];
   const pieces: string[] = [];
@@ -47,6 +49,7 @@ export function outlineOf(text: string): Outline {
   };
 
   for (const line of logicalLines(code)) {
+    if (!line) return undefined;
     if (open && line.indent > open.indent) {
       if (open.first < 0) {
         open.first = line.start;
@@ -103,8 +106,8 @@ interface Line {
   readonly end: number;
 }
 
-/** Lines with code, each with all the lines that continue it. */
-function* logicalLines(code: string): Generator<Line> {
+/** Lines with code, each with all the lines that continue it; undefined in the place of one in which a statement begins. */
+function* logicalLines(code: string): Generator<Line | undefined> {
   const { length } = code;
   let at = 0;
   while (at < length) {
@@ -119,6 +122,10 @@ function* logicalLines(code: string): Generator<Line> {
       c = code.charCodeAt(at);
       if (c === newline) {
         if (depth === 0 && !(code.charCodeAt(at - 1) === backslash || isContinued(code, at))) break;
+        if (depth > 0 && beginsStatement(code, at + 1)) {
+          yield undefined;
+          return;
+        }
       } else if (c === 0x28 || c === 0x5b || c === 0x7b) depth++;
       else if (c === 0x29 || c === 0x5d || c === 0x7d) {
         if (depth > 0) depth--;

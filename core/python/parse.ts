@@ -8,6 +8,7 @@ import type { FunctionDef, Module, Node } from './ast.ts';
 import { createWalkTree, type RuntimeExports } from './cursor.ts';
 import { withLateBodies } from './late.ts';
 import { type Body, outlineOf } from './outline.ts';
+import { repairOf } from './repair.ts';
 import { createSyntaxBuilder, type Piece } from './syntax.ts';
 
 export interface ParserBytes {
@@ -28,12 +29,6 @@ export interface PythonParser {
 }
 
 let runtime: Promise<RuntimeExports> | undefined;
-
-/**
- * `return a, *(b,)`: the star of a list without parentheses, before a bracket, where the grammar takes it for a pattern's.
- * A plus stands for it as well, for an operator binds as the star's operand does; syntax.ts sees the star in the text.
- */
-const bareStar = /(?<=(?:[,=]|\breturn|\byield)[ \t]*)\*(?=[ \t]*[([])/g;
 
 export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserBytes): Promise<PythonParser> {
   // The runtime is global to the process; a second initialization would orphan the parsers of the first.
@@ -62,43 +57,48 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
     }
   };
 
-  /** The tree of a text, or of parts of it; null: the parser gave none. */
-  const treeOf = (text: string, includedRanges?: Range[]): Tree | null => {
+  /** The tree of a text, or of parts of it, and what was repaired for it; null: the parser gave none. */
+  const treeOf = (text: string, includedRanges?: Range[]): Shown | null => {
     const options = includedRanges && { includedRanges };
     const tree = parser.parse(text, null, options);
-    if (!tree?.rootNode.hasError || !text.match(bareStar)) return tree;
-    tree.delete();
-    return parser.parse(text.replace(bareStar, '+'), null, options);
+    const repair = tree?.rootNode.hasError ? repairOf(text) : undefined;
+    if (!repair) return tree && { tree, errors: [] };
+    tree?.delete();
+    const repaired = parser.parse(repair.text, null, options);
+    return repaired && { tree: repaired, errors: repair.errors };
   };
 
-  const parseAll = (text: string): Tree => {
-    const tree = treeOf(text);
-    if (!tree) throw new Error('the parser gave no tree');
-    return tree;
+  const parseAll = (text: string): Shown => {
+    const shown = treeOf(text);
+    if (!shown) throw new Error('the parser gave no tree');
+    return shown;
   };
 
   /** An edit of a text that parsed costs what it changed. With errors the result would depend on the way to it. */
-  const parseEdited = (text: string, before: ParsedText | undefined, edit: TextChange | undefined): Tree => {
+  const parseEdited = (text: string, before: ParsedText | undefined, edit: TextChange | undefined): Shown => {
     if (!before || !edit) return parseAll(text);
     // On a copy: after a text with errors the next edit still starts from this one.
     const shifted = before.tree.copy();
     shifted.edit(treeEdit(before.text, text, edit));
     const tree = parser.parse(text, shifted);
     shifted.delete();
-    if (tree && !tree.rootNode.hasError) return tree;
+    if (tree && !tree.rootNode.hasError) return { tree, errors: [] };
     tree?.delete();
     return parseAll(text);
   };
 
   const outline = (file: string, text: string): Module => {
-    const { text: rest, bodies } = outlineOf(text);
+    const outlined = outlineOf(text);
+    if (!outlined) return whole(file, text);
+    const { text: rest, bodies } = outlined;
     const ends = [0, ...bodies.map(({ end }) => end)];
     const includedRanges = ends.map((from, i) => {
       const next = bodies[i];
       return rangeOf(from, next ? next.first + 1 : rest.length);
     });
-    const tree = treeOf(rest, includedRanges);
-    if (!tree) return whole(file, text);
+    const shown = treeOf(rest, includedRanges);
+    if (!shown) return whole(file, text);
+    const { tree } = shown;
     try {
       // What is wrong around the functions may have hidden where they end.
       if (tree.rootNode.hasError) return whole(file, text);
@@ -108,13 +108,13 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
         const part = treeOf(text, [rangeOf(start, end)]);
         if (!part) return undefined;
         try {
-          const [only] = build(file, text, part).module.body;
+          const [only] = build(file, text, part.tree).module.body;
           return only?.kind === 'FunctionDef' ? only : undefined;
         } catch {
           parser.reset();
           return undefined;
         } finally {
-          part.delete();
+          part.tree.delete();
         }
       };
       return withLateBodies(module, text, bodies, functionAt, () => whole(file, text).errors);
@@ -124,9 +124,9 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
   };
 
   const whole = (file: string, text: string): Module => {
-    const tree = parseAll(text);
+    const { tree, errors } = parseAll(text);
     try {
-      return build(file, text, tree).module;
+      return build(file, text, tree, errors).module;
     } finally {
       tree.delete();
     }
@@ -146,9 +146,9 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
       try {
         const before = recent.get(file);
         const edit = before && changeBetween(before.text, text);
-        const tree = parseEdited(text, before, edit);
+        const { tree, errors } = parseEdited(text, before, edit);
         const earlier = before && edit ? { pieces: before.pieces, until: edit.start } : undefined;
-        const { module, pieces } = build(file, text, tree, earlier);
+        const { module, pieces } = build(file, text, tree, errors, earlier);
         // A file that is read once, as most are, keeps no tree.
         if (seen.has(file) && !module.errors.length) keep(file, { text, tree, pieces });
         else tree.delete();
@@ -162,6 +162,12 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
       }
     },
   };
+}
+
+interface Shown {
+  readonly tree: Tree;
+  /** What the tree does not show as an error, and is one. */
+  readonly errors: readonly Node[];
 }
 
 function unreadable(file: string, text: string): Module {

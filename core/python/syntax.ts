@@ -46,7 +46,14 @@ export interface EarlierSyntax {
   readonly until: number;
 }
 
-export type BuildSyntax = (file: string, text: string, tree: Tree, earlier?: EarlierSyntax) => BuiltSyntax;
+/** `known`: errors that the tree does not show. */
+export type BuildSyntax = (
+  file: string,
+  text: string,
+  tree: Tree,
+  known?: readonly Node[],
+  earlier?: EarlierSyntax,
+) => BuiltSyntax;
 
 export function createSyntaxBuilder(language: Language, walkTree: WalkTree): BuildSyntax {
   const types: string[] = [];
@@ -57,9 +64,9 @@ export function createSyntaxBuilder(language: Language, walkTree: WalkTree): Bui
   const fields: string[] = [];
   for (let id = 1; id <= language.fieldCount; id++) fields[id] = language.fieldNameForId(id) ?? '';
 
-  return (file, text, tree, earlier) => {
+  return (file, text, tree, known = [], earlier) => {
     const root = tree.rootNode;
-    const errors = root.hasError ? errorRanges(root) : [];
+    const errors = [...known, ...(root.hasError ? errorRanges(root) : [])];
     const cursor = walkTree(tree);
     try {
       const builder = new SyntaxBuilder({ types, named, fields }, text, cursor, errors);
@@ -937,7 +944,7 @@ class SyntaxBuilder {
       case 'unary_operator': {
         const operator = this.#text[start];
         const operand = this.#only();
-        // The parser was shown a plus (see parse.ts).
+        // The parser was shown a plus (see repair.ts).
         if (operand && operator === '*') return { kind: 'Starred', value: operand, start, end };
         if (!operand || (operator !== '-' && operator !== '+' && operator !== '~'))
           return { kind: 'Opaque', parts: operand ? [operand] : [], start, end };

@@ -162,6 +162,17 @@ describe('broken text', () => {
     expect(names(parse('def a():\n    x = torch.\n    return x\n\ndef b():\n    return 1\n'))).toContain('b');
   });
 
+  it('a bracket that is open where a statement begins is an error, and takes no definition along', () => {
+    const names = (text: string) =>
+      parse(text).body.map((one) => (one.kind === 'FunctionDef' || one.kind === 'ClassDef' ? one.name : one.kind));
+    const text =
+      'def a():\n    x = f(g(1)\n\n\nclass B:\n    y = [1, {2\n\n    def c(self):\n        return self\n\n\ndef d():\n    pass\n';
+    expect(names(text)).toEqual(['a', 'B', 'd']);
+    expect(parse(text).errors.map(({ start }) => text.slice(0, start).split('\n').length)).toEqual([2, 2, 6, 6]);
+    const fine = 'x = f(\n    a if b\n    else c,\n    *[i\n      for i in d],\n)\n';
+    expect(parse(fine).errors).toEqual([]);
+  });
+
   it('marks a half-typed statement', () => {
     const module = parse('def a(x):\n    y = x.\n    return y\n\n\ndef b():\n    return 1\n');
     expect(names(module)).toEqual(['a (broken)', 'b']);
