@@ -4,11 +4,12 @@
  */
 import { edgeOfMark } from '../core/timeline/edges.ts';
 import { filterTimeline } from '../core/timeline/filter.ts';
-import { byUrgency, findingMarks } from '../core/timeline/findings.ts';
-import { drawnEdges, extentOf, hit, sameTarget, type Target } from '../core/timeline/hit.ts';
+import { byUrgency } from '../core/timeline/findings.ts';
+import { drawnEdges, extentOf, sameTarget, type Target } from '../core/timeline/hit.ts';
 import { boxAt, laneKey, type Layout, layOut, measuresFor, withPinned } from '../core/timeline/layout.ts';
-import { pan, span, toTime, toX, zoomAt } from '../core/timeline/view.ts';
-import { bannersOf, describeRun, isUnfinished } from './banners.ts';
+import { pan, span, toTime, zoomAt } from '../core/timeline/view.ts';
+import { bannersOf, describeRun } from './banners.ts';
+import { showBars } from './bars.ts';
 import { element } from './dom/element.ts';
 import { makeLaneHeads } from './dom/laneHeads.ts';
 import { openMenu } from './dom/menu.ts';
@@ -16,7 +17,6 @@ import { makePanel } from './dom/panel.ts';
 import { makeHelp, makeTooltip } from './dom/popups.ts';
 import { makeStatusBar } from './dom/statusBar.ts';
 import { makeToolbar } from './dom/toolbar.ts';
-import { poolBox } from './draw/fault.ts';
 import { wordsOf } from './draw/headers.ts';
 import { minimapScale } from './draw/minimap.ts';
 import { noteAt, placeOf } from './draw/overlay.ts';
@@ -29,22 +29,20 @@ import { laneOfTarget, makeLaneWishes } from './laneWishes.ts';
 import { type MenuWishes, openTable, placeEntries, runEntries } from './menus.ts';
 import type { Run } from './messages.ts';
 import { makeMinimapBrush } from './minimapBrush.ts';
+import { makeNotice } from './notice.ts';
 import { makeNoteWishes } from './noteWishes.ts';
 import { watchRatio } from './pixelRatio.ts';
 import { listenToPointer } from './pointer.ts';
 import type { RunHost, RunStage, RunView, ShowOptions } from './runHost.ts';
+import { clampScroll, scrolledTo, scrolledToTarget } from './scrolling.ts';
+import { makeSearching } from './searching.ts';
 import { sourceOf } from './state/details.ts';
 import { markLine } from './state/marks.ts';
 import { nextLane, nextSlice, otherEnd } from './state/navigation.ts';
 import type { Note } from './state/notes.ts';
 import * as states from './state/state.ts';
 import { tooltipOf } from './tooltips.ts';
-
-/** Up to so many slices a search is done before the next letter. */
-const quicklySearched = 500_000;
-
-/** How long a notice stays, in milliseconds: long enough to be read twice. */
-const noticeTime = 8_000;
+import { momentAt, targetAt } from './underPointer.ts';
 
 export function showRun(
   root: HTMLElement,
@@ -68,6 +66,7 @@ export function showRun(
   let panelWidth = root.clientWidth;
   let announced = false;
 
+  const notice = makeNotice();
   const at: RunStage = {
     run,
     host,
@@ -78,11 +77,12 @@ export function showRun(
     scene: () => sceneNow(),
     panelWidth: () => panelWidth,
     cursor: () => cursor,
-    say: (text) => say(text),
+    say: notice.say,
     read: (text) => {
       live.textContent = text;
     },
   };
+  const searching = makeSearching(at);
   const laneWishes = makeLaneWishes(
     at,
     () => toolbar.root.querySelector<HTMLElement>('[aria-haspopup]') ?? toolbar.root,
@@ -102,8 +102,8 @@ export function showRun(
   frame.setTheme(theme);
   const { overlay } = frame;
   const toolbar = makeToolbar({
-    search,
-    nextMatch,
+    search: searching.search,
+    nextMatch: searching.nextMatch,
     filter: () => update(states.toggleFilter(state)),
     stepFinding: (by) => update(states.stepHazard(state, run, by)),
     range: () => update(states.toggleRange(state, run)),
@@ -132,7 +132,6 @@ export function showRun(
   const brush = makeMinimapBrush((view) => update(states.withView(state, run, view)));
   const scrollbar = element('div', { class: 'scrollbar', hidden: true });
   const live = element('div', { class: 'unseen live', 'aria-live': 'polite', role: 'status' });
-  const notice = element('div', { class: 'notice popup', role: 'status', hidden: true });
   overlay.tabIndex = 0;
   overlay.setAttribute('role', 'application');
   overlay.setAttribute('aria-roledescription', 'timeline');
@@ -146,7 +145,7 @@ export function showRun(
       if (box) move(nextSlice(shown, { ...layout, boxes: [box] }, state.view, undefined, 1));
     },
     reveal: (box) => {
-      if (layout.boxes.indexOf(box) >= layout.pinnedCount) setScroll(scrolledTo(state.scroll, box));
+      if (layout.boxes.indexOf(box) >= layout.pinnedCount) setScroll(scrolledTo(state.scroll, box, layout, roomOf()));
     },
     scroll: (by) => setScroll(state.scroll + by),
   });
@@ -159,7 +158,7 @@ export function showRun(
     brush.root,
     scrollbar,
     tooltip.root,
-    notice,
+    notice.root,
     live,
   );
   const column = element(
@@ -204,16 +203,13 @@ export function showRun(
     const measures = measuresFor(panelWidth);
     narrow = measures.narrow;
     layout = layOut(shown.timeline, measures, { ...state, room: roomOf() });
-    state = { ...state, scroll: clampScroll(state.scroll) };
+    state = { ...state, scroll: clampScroll(state.scroll, layout, roomOf()) };
     const scene = sceneNow();
     heads.show(layout, (box) => wordsOf(frame.pen(), scene, box), state.pinned);
   }
 
-  // Whole pixels: half of one would blur every line of the lanes.
-  const clampScroll = (scroll: number): number => Math.round(Math.max(0, Math.min(scroll, layout.height - roomOf())));
-
   function setScroll(wanted: number): void {
-    const scroll = clampScroll(wanted);
+    const scroll = clampScroll(wanted, layout, roomOf());
     if (scroll !== state.scroll) update({ ...state, scroll });
   }
 
@@ -254,29 +250,8 @@ export function showRun(
   }
 
   function showFacts(): void {
-    toolbar.show({
-      findings: run.hazards.length,
-      finding: urgency.indexOf(state.hazard),
-      term: state.search?.term ?? '',
-      matches: state.search?.count ?? 0,
-      match: state.match,
-      filter: state.filter,
-      range: state.range !== undefined,
-      measure: state.measure !== undefined,
-      comparing: run.timeline.parts.length > 1,
-      hiddenLanes: state.hidden.size,
-      narrow,
-    });
-    status.show({
-      cursor,
-      shown: span(state.view),
-      slices: run.trace.deviceSlices.length + run.trace.hostSlices.length,
-      waits: run.trace.counts.waits + run.trace.counts.hostWaits > 0,
-      accesses: run.accesses,
-      limits: run.trace.limits,
-      narrow,
-      live: options.live === true && isUnfinished(run),
-    });
+    const live = options.live === true;
+    showBars(toolbar, status, { run, state, urgency, cursor, narrow, live });
     facts.show();
   }
 
@@ -310,53 +285,7 @@ export function showRun(
 
   /** Scrolls as little as possible so that a target's lanes are on screen. */
   function scrollTo(target: Target): void {
-    const scene = { ...sceneNow(), layout };
-    const places: { y: number; height: number }[] = [];
-    if (target.kind === 'hazard') {
-      const hazard = run.hazards[target.index]!;
-      const block = hazard.block >= 0 ? poolBox(scene, hazard.block) : undefined;
-      if (block) places.push({ y: block.y, height: Math.min(block.height, 60) });
-      for (const slice of [hazard.secondSlice, hazard.firstSlice]) {
-        const box = layout.streamBoxes.get(run.trace.deviceSlices.stream[slice]!);
-        if (box) places.push(box);
-      }
-    } else {
-      const place = placeOf({ ...scene, scroll: 0 }, 0, target);
-      if (place) places.push(place);
-    }
-    let { scroll } = state;
-    // The last one wins where not all fit: the streams say more than the block.
-    for (const place of places) scroll = scrolledTo(scroll, place);
-    state = { ...state, scroll: clampScroll(scroll) };
-  }
-
-  function scrolledTo(scroll: number, place: { readonly y: number; readonly height: number }): number {
-    // Pinned lanes are always on screen.
-    if (place.y < layout.pinnedHeight) return scroll;
-    if (place.y < scroll + layout.pinnedHeight) return place.y - layout.pinnedHeight - 8;
-    return place.y + place.height > scroll + roomOf() ? place.y + place.height - roomOf() + 8 : scroll;
-  }
-
-  let typed: string | undefined;
-  let searchTimer = 0;
-  /** Each letter looks through the whole run: through a large one when the typing pauses. */
-  function search(text: string): void {
-    typed = text;
-    clearTimeout(searchTimer);
-    const isLarge = run.trace.deviceSlices.length + run.trace.hostSlices.length > quicklySearched;
-    if (isLarge && text !== '') searchTimer = window.setTimeout(searchNow, 200);
-    else searchNow();
-  }
-
-  function searchNow(): void {
-    clearTimeout(searchTimer);
-    if (typed !== undefined) update(states.searchFor(state, run, typed));
-    typed = undefined;
-  }
-
-  function nextMatch(by: 1 | -1): void {
-    searchNow();
-    update(states.nextMatch(state, run, by));
+    state = { ...state, scroll: scrolledToTarget(run, { ...sceneNow(), layout }, target, roomOf()) };
   }
 
   function zoomBy(factor: number): void {
@@ -382,51 +311,12 @@ export function showRun(
     panel.showNotes(list, host.canKeepNotes);
   }
 
-  let noticeTimer = 0;
-  function say(text: string): void {
-    notice.textContent = text;
-    notice.hidden = false;
-    clearTimeout(noticeTimer);
-    noticeTimer = window.setTimeout(() => {
-      notice.hidden = true;
-    }, noticeTime);
-  }
-
   // ---- what is under the pointer ----
-
-  function targetAt(x: number, y: number): Target | undefined {
-    const scene = sceneNow();
-    const top = lanesTop(scene);
-    if (x < scene.scale.left) return undefined;
-    if (y >= top) return hit(scene, x, y - top + state.scroll);
-    if (y < top - scene.measures.findings) return undefined;
-    const mark = findingMarks(run.hazards, urgency, scene.scale).find(
-      (one) => x >= one.x - 2 && x <= Math.max(one.end, one.x + one.room - 10),
-    );
-    return mark && { kind: 'hazard', index: nextOf(mark.hazards) };
-  }
-
-  /** A click on a mark of several findings goes through them. */
-  function nextOf(hazards: readonly number[]): number {
-    const at = hazards.indexOf(state.hazard);
-    return hazards[(at + 1) % hazards.length]!;
-  }
-
-  /** The time at a place; of something that begins or ends within a few pixels, exactly that. */
-  function momentAt(x: number, y: number): number {
-    const { scale } = sceneNow();
-    const target = targetAt(x, y);
-    if (target && target.kind !== 'hazard') {
-      const { start, end } = extentOf(run.trace, run.timeline, target);
-      for (const time of [start, end]) if (Math.abs(toX(scale, time) - x) <= 6) return time;
-    }
-    return toTime(scale, Math.max(scale.left, x));
-  }
 
   function reveal(target: Target | undefined): void {
     const place = target && sourceOf(run, target);
     if (place) host.reveal(place);
-    else if (target) say('The source line is not known.');
+    else if (target) notice.say('The source line is not known.');
   }
 
   let tooltipTimer = 0;
@@ -458,8 +348,8 @@ export function showRun(
       hover(x, y) {
         const scene = sceneNow();
         cursor = x >= scene.scale.left ? toTime(scene.scale, x) : undefined;
-        if (state.measure && !state.measure.isFixed) update(states.measureTo(state, momentAt(x, y)));
-        const target = targetAt(x, y);
+        if (state.measure && !state.measure.isFixed) update(states.measureTo(state, momentAt(run, sceneNow(), x, y)));
+        const target = targetAt(scene, x, y);
         const note = noteAt(scene, x, y);
         if (!sameTarget(target, hover) || !target) {
           hideTooltip();
@@ -484,14 +374,14 @@ export function showRun(
         const box = y >= lanesTop(scene) ? boxAt(scene.layout, y - lanesTop(scene) + state.scroll) : undefined;
         if (box?.lane.kind === 'group' || box?.lane.kind === 'part') return laneWishes.toggle(laneKey(box.lane));
         if (state.measure && !state.measure.isFixed) {
-          update(states.toggleMeasure(states.measureTo(state, momentAt(x, y)), run, undefined));
+          update(states.toggleMeasure(states.measureTo(state, momentAt(run, sceneNow(), x, y)), run, undefined));
           return;
         }
-        update(states.select(state, run, targetAt(x, y)));
+        update(states.select(state, run, targetAt(sceneNow(), x, y)));
       },
-      doubleClick: (x, y) => reveal(targetAt(x, y)),
+      doubleClick: (x, y) => reveal(targetAt(sceneNow(), x, y)),
       range: (range) => update({ ...state, range }),
-      menu: (x, y, place) => openTargetMenu(targetAt(x, y), momentAt(x, y), place),
+      menu: (x, y, place) => openTargetMenu(targetAt(sceneNow(), x, y), momentAt(run, sceneNow(), x, y), place),
     },
   );
 
@@ -506,7 +396,7 @@ export function showRun(
     otherEnd: (by) => move(otherEnd(shown, state.selection, by)),
     finding: (by) => update(states.stepHazard(state, run, by)),
     search: () => toolbar.focusSearch(),
-    match: nextMatch,
+    match: searching.nextMatch,
     filter: () => update(states.toggleFilter(state)),
     range: () => update(states.toggleRange(state, run)),
     measure: () => update(states.toggleMeasure(state, run, cursor)),
@@ -588,7 +478,7 @@ export function showRun(
     showInputs: facts.showInputs,
     showAnswers: facts.showAnswers,
     showNotes,
-    say,
+    say: notice.say,
     state: () => state,
     scene: sceneNow,
     paintNow(view) {
@@ -602,8 +492,8 @@ export function showRun(
     close(clear = true) {
       cancelAnimationFrame(due);
       clearTimeout(tooltipTimer);
-      clearTimeout(noticeTimer);
-      clearTimeout(searchTimer);
+      notice.close();
+      searching.close();
       observer.disconnect();
       stopWatching();
       forgetKeys();
