@@ -22,10 +22,10 @@ export async function runWithPeer(
   const { code, errors } = await run(command, args, env);
   if (peer === 'csan') {
     const from = errors.indexOf('CSAN detected a possible data race');
-    if (from < 0) return nothingFound('The CUDA sanitizer reports no race.', code);
+    if (from < 0) return nothingFound('the CUDA sanitizer reports no race', code);
     writeFileSync(report, errors.slice(from));
   } else if (!existsSync(report) || !/^========= [A-Z]/m.test(readFileSync(report, 'utf8'))) {
-    return nothingFound('compute-sanitizer reports no error.', code);
+    return nothingFound('compute-sanitizer reports no error', code);
   }
   const found = await trace([report]);
   console.log(`\n  raceline trace ${report}`);
@@ -48,8 +48,11 @@ const underSanitizer = (python: string, program: readonly string[], report: stri
   env: { PYTORCH_CUDA_ALLOC_CONF: 'backend:cudaMallocAsync', PYTORCH_ALLOC_CONF: 'backend:cudaMallocAsync' },
 });
 
+/** A program that failed may have ended before what is looked for. */
 function nothingFound(words: string, code: number): number {
-  console.log(`${words} The program ended with exit code ${code}.`);
+  console.log(
+    code === 0 ? `The program ended, and ${words}.` : `The program failed (exit code ${code}). Up to there, ${words}.`,
+  );
   return code === 0 ? 0 : 2;
 }
 

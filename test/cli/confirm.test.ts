@@ -36,7 +36,10 @@ else if (args.includes('--report')) {
   if (answer) writeFileSync(value('--report'), JSON.stringify(answer.report));
   else console.error('nothing works');
   process.exit(answer ? answer.code ?? 0 : 2);
-} else console.error(readFileSync('csan.txt', 'utf8'));
+} else {
+  console.error(readFileSync('csan.txt', 'utf8'));
+  process.exitCode = Number(process.env.ENDS_WITH ?? 0);
+}
 `;
 
 const wrong = {
@@ -175,7 +178,17 @@ describe('raceline bisect', () => {
 describe('raceline run --with', () => {
   it('says that nothing was reported', () => {
     const { code, out } = run('run', [], ['--with', 'csan']);
-    expect([code, out.includes('reports no race')]).toEqual([0, true]);
+    expect([code, out]).toEqual([0, expect.stringContaining('the CUDA sanitizer reports no race')]);
+    process.env.ENDS_WITH = '3';
+    try {
+      const failed = run('run', [], ['--with', 'csan']);
+      expect([failed.code, failed.out]).toEqual([
+        2,
+        expect.stringContaining('The program failed (exit code 3). Up to there,'),
+      ]);
+    } finally {
+      delete process.env.ENDS_WITH;
+    }
   });
 
   it('says where to get what is not installed', () => {
