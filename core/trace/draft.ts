@@ -460,34 +460,15 @@ export class TraceDraft {
 
   #counts(): TraceCounts {
     const { device, marks, blocks } = this;
-    let kernels = 0;
-    let copies = 0;
-    let memsets = 0;
-    for (let row = 0; row < device.length; row++) {
-      const kind = device.kind.get(row);
-      if (kind === kernelSlice) kernels++;
-      else if (kind === copySlice) copies++;
-      else memsets++;
-    }
-    let records = 0;
-    let waits = 0;
-    let waitsWithRecord = 0;
-    let hostWaits = 0;
-    for (let row = 0; row < marks.length; row++) {
-      const kind = marks.kind.get(row);
-      if (kind === recordMark) records++;
-      else if (kind === hostWaitMark) hostWaits++;
-      else {
-        waits++;
-        if (marks.other.get(row) >= 0 && marks.inferred.get(row) === 0) waitsWithRecord++;
-      }
-    }
-    let allocations = 0;
-    let releases = 0;
-    for (let row = 0; row < blocks.length; row++) {
-      if (blocks.allocated.get(row) >= 0) allocations++;
-      if (blocks.releaseRequested.get(row) >= 0) releases++;
-    }
+    const kernels = countOf(device.kind, kernelSlice);
+    const copies = countOf(device.kind, copySlice);
+    const memsets = device.length - kernels - copies;
+    const records = countOf(marks.kind, recordMark);
+    const hostWaits = countOf(marks.kind, hostWaitMark);
+    const waits = marks.length - records - hostWaits;
+    const waitsWithRecord = boundWaits(marks);
+    const allocations = countKnown(blocks.allocated);
+    const releases = countKnown(blocks.releaseRequested);
     return { kernels, copies, memsets, records, waits, waitsWithRecord, hostWaits, allocations, releases };
   }
 }
@@ -505,4 +486,24 @@ function highest({ cells, length }: Column<Float64Array>): number {
   let most = 0;
   for (let row = 0; row < length; row++) if (cells[row]! > most) most = cells[row]!;
   return most;
+}
+
+function countOf({ cells, length }: Column<Uint8Array>, value: number): number {
+  let count = 0;
+  for (let row = 0; row < length; row++) if (cells[row] === value) count++;
+  return count;
+}
+
+/** -1 is not known. */
+function countKnown({ cells, length }: Column<Float64Array>): number {
+  let count = 0;
+  for (let row = 0; row < length; row++) if (cells[row]! >= 0) count++;
+  return count;
+}
+
+function boundWaits({ kind, other, inferred, length }: MarkRows): number {
+  let count = 0;
+  for (let row = 0; row < length; row++)
+    if (kind.get(row) === waitMark && other.get(row) >= 0 && inferred.get(row) === 0) count++;
+  return count;
 }

@@ -15,29 +15,9 @@ export function workOutMarkTimes(draft: TraceDraft): void {
   const { steps, device, marks, stepTime } = draft;
   if (device.length === 0) return;
 
-  const first = new Float64Array(steps.length).fill(-1);
-  const last = new Float64Array(steps.length).fill(-1);
-  for (let row = 0; row < device.length; row++) {
-    const step = device.step.get(row);
-    if (step < 0) continue;
-    const start = device.start.get(row);
-    const end = start + device.duration.get(row);
-    if (first[step]! < 0 || start < first[step]!) first[step] = start;
-    if (end > last[step]!) last[step] = end;
-  }
-
-  // The start of the next work on the step's stream, seen from the end.
-  const following = new Float64Array(steps.length).fill(-1);
-  const nextOnStream = new Float64Array(draft.programStreams.length).fill(-1);
-  for (let i = steps.length - 1; i >= 0; i--) {
-    const step = steps[i]!;
-    if (step.kind === 'wait') following[i] = nextOnStream[step.stream]!;
-    else if ((step.kind === 'launch' || step.kind === 'replay') && first[i]! >= 0)
-      nextOnStream[step.stream] = first[i]!;
-  }
-
-  const markOfStep = new Map<number, number>();
-  for (let mark = 0; mark < marks.length; mark++) markOfStep.set(marks.step.get(mark), mark);
+  const { first, last } = spansOf(draft);
+  const following = followingWork(draft, first);
+  const markOfStep = marksByStep(draft);
   const ready = new Float64Array(draft.programStreams.length).fill(-1);
   const capturing = new Map<number, number>();
   const captured = capturedStreams();
@@ -49,8 +29,8 @@ export function workOutMarkTimes(draft: TraceDraft): void {
       ready[step.stream] = Math.max(ready[step.stream]!, last[i]!);
       continue;
     }
-    const mark = markOfStep.get(i);
-    if (mark === undefined) continue;
+    const mark = markOfStep[i]!;
+    if (mark < 0) continue;
     const issued = stepTime.get(i);
     if (step.kind === 'record' && marks.kind.get(mark) === recordMark) {
       if (marks.deviceTime.get(mark) < 0) {
@@ -103,4 +83,41 @@ export function workOutMarkTimes(draft: TraceDraft): void {
       }
     };
   }
+}
+
+/** When the work of each step begins and ends on the device, -1: it has none. */
+function spansOf({ steps, device }: TraceDraft): { readonly first: Float64Array; readonly last: Float64Array } {
+  const first = new Float64Array(steps.length).fill(-1);
+  const last = new Float64Array(steps.length).fill(-1);
+  for (let row = 0; row < device.length; row++) {
+    const step = device.step.get(row);
+    if (step < 0) continue;
+    const start = device.start.get(row);
+    const end = start + device.duration.get(row);
+    if (first[step]! < 0 || start < first[step]!) first[step] = start;
+    if (end > last[step]!) last[step] = end;
+  }
+  return { first, last };
+}
+
+/** For each wait the start of the next work on its stream, seen from the end; -1: none. */
+function followingWork({ steps, programStreams }: TraceDraft, first: Float64Array): Float64Array {
+  const following = new Float64Array(steps.length).fill(-1);
+  const nextOnStream = new Float64Array(programStreams.length).fill(-1);
+  for (let i = steps.length - 1; i >= 0; i--) {
+    const step = steps[i]!;
+    if (step.kind === 'wait') following[i] = nextOnStream[step.stream]!;
+    else if ((step.kind === 'launch' || step.kind === 'replay') && first[i]! >= 0)
+      nextOnStream[step.stream] = first[i]!;
+  }
+  return following;
+}
+
+function marksByStep({ steps, marks }: TraceDraft): Int32Array {
+  const markOf = new Int32Array(steps.length).fill(-1);
+  for (let mark = 0; mark < marks.length; mark++) {
+    const step = marks.step.get(mark);
+    if (step >= 0) markOf[step] = mark;
+  }
+  return markOf;
 }
