@@ -58,18 +58,25 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
   };
 
   /** The tree of a text, or of parts of it, and what was repaired for it; null: the parser gave none. */
-  const treeOf = (text: string, includedRanges?: Range[]): Shown | null => {
+  const treeOf = (text: string, includedRanges?: Range[], isBroken = false): Shown | null => {
     const options = includedRanges && { includedRanges };
-    const tree = parser.parse(text, null, options);
-    const repair = tree?.rootNode.hasError ? repairOf(text) : undefined;
-    if (!repair) return tree && { tree, errors: [] };
+    let tree: Tree | null = null;
+    if (!isBroken) {
+      tree = parser.parse(text, null, options);
+      if (!tree?.rootNode.hasError) return tree && { tree, errors: [] };
+    }
+    const repair = repairOf(text);
+    if (!repair) {
+      tree ??= parser.parse(text, null, options);
+      return tree && { tree, errors: [] };
+    }
     tree?.delete();
     const repaired = parser.parse(repair.text, null, options);
     return repaired && { tree: repaired, errors: repair.errors };
   };
 
-  const parseAll = (text: string): Shown => {
-    const shown = treeOf(text);
+  const parseAll = (text: string, isBroken = false): Shown => {
+    const shown = treeOf(text, undefined, isBroken);
     if (!shown) throw new Error('the parser gave no tree');
     return shown;
   };
@@ -84,7 +91,7 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
     shifted.delete();
     if (tree && !tree.rootNode.hasError) return { tree, errors: [] };
     tree?.delete();
-    return parseAll(text);
+    return parseAll(text, true);
   };
 
   const outline = (file: string, text: string): Module => {
