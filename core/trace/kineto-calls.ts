@@ -3,7 +3,7 @@
  * records and waits, in the order of their calls. Knows nothing of the steps that are made of them.
  */
 import { float64, groupedOrder, int32, uint8 } from './columns.ts';
-import type { DeviceRows } from './draft.ts';
+import type { DeviceRows, HostRows } from './draft.ts';
 import type { KinetoRows } from './kineto.ts';
 import { NumberMap } from './number-map.ts';
 
@@ -42,33 +42,33 @@ export class Launches {
   readonly first = int32();
   readonly next: Int32Array;
   readonly #last = int32();
-  /** The first launch of a call by its correlation, and after each launch the next of the same call on another stream. */
-  readonly #ofCall = new NumberMap();
+  /** The first launch of a call by its host row, and after each launch the next of the same call on another stream. */
+  readonly #ofCall: Int32Array;
   readonly #alike = int32();
-  readonly #device: DeviceRows;
+  readonly #streams: Int32Array;
 
-  constructor(device: DeviceRows) {
-    this.#device = device;
+  constructor(device: DeviceRows, host: HostRows) {
+    this.#streams = device.stream.cells;
     this.next = new Int32Array(device.length).fill(-1);
+    this.#ofCall = new Int32Array(host.length).fill(-1);
   }
 
   get length(): number {
     return this.first.length;
   }
 
-  /** Whether the row begins a launch of its own, which is then the last one. */
-  add(row: number): boolean {
-    const correlation = this.#device.correlation.get(row);
-    const stream = this.#device.stream.get(row);
-    const first = this.#ofCall.get(correlation);
+  /** Whether the device row, which `call` launched, begins a launch of its own, which is then the last one. */
+  add(row: number, call: number): boolean {
+    const streams = this.#streams;
+    const first = this.#ofCall[call]!;
     let launch = first;
-    while (launch >= 0 && this.#device.stream.get(this.first.get(launch)) !== stream) launch = this.#alike.get(launch);
+    while (launch >= 0 && streams[this.first.get(launch)] !== streams[row]) launch = this.#alike.get(launch);
     if (launch >= 0) {
       this.next[this.#last.get(launch)] = row;
       this.#last.set(launch, row);
       return false;
     }
-    this.#ofCall.set(correlation, this.length);
+    this.#ofCall[call] = this.length;
     this.#alike.push(first);
     this.first.push(row);
     this.#last.push(row);
@@ -92,10 +92,11 @@ export class KinetoCalls {
   constructor(file: KinetoRows, names: CallNames) {
     this.#file = file;
     this.#names = names;
-    this.ofCorrelation = callsByCorrelation(file);
-    this.launches = new Launches(file.draft.device);
+    const calls = rowsOfCalls(file);
+    this.ofCorrelation = callsByCorrelation(file, calls);
+    this.launches = new Launches(file.draft.device, file.draft.host);
     this.#addLaunches();
-    this.#addCalls(this.#addSyncs());
+    this.#addCalls(calls, this.#addSyncs());
   }
 
   #addLaunches(): void {
@@ -111,11 +112,9 @@ export class KinetoCalls {
     return synced;
   }
 
-  #addCalls(synced: NumberMap): void {
+  #addCalls(calls: Int32Array, synced: NumberMap): void {
     const correlations = this.#file.callCorrelation.cells;
-    const { length } = this.#file.draft.host;
-    for (let row = 0; row < length; row++)
-      if (correlations[row]! >= 0) this.#addCall(row, synced.has(correlations[row]!));
+    for (let i = 0; i < calls.length; i++) this.#addCall(calls[i]!, synced.has(correlations[calls[i]!]!));
   }
 
   #addLaunch(row: number): void {
@@ -128,7 +127,7 @@ export class KinetoCalls {
     }
     device.launcher.set(row, call);
     device.site.set(row, host.site.get(call));
-    if (this.launches.add(row)) this.rows.add(host.start.get(call), launchCall, this.launches.length - 1, call);
+    if (this.launches.add(row, call)) this.rows.add(host.start.get(call), launchCall, this.launches.length - 1, call);
   }
 
   #addSync(row: number, synced: NumberMap): void {
@@ -171,13 +170,22 @@ export class KinetoCalls {
   }
 }
 
+/** Host rows with a correlation: of a large file a small part of all. */
+function rowsOfCalls({ draft, callCorrelation }: KinetoRows): Int32Array {
+  const { length } = draft.host;
+  const correlations = callCorrelation.cells;
+  const rows = new Int32Array(length);
+  let count = 0;
+  for (let row = 0; row < length; row++) if (correlations[row]! >= 0) rows[count++] = row;
+  return rows.slice(0, count);
+}
+
 /** The first row of each call, by its correlation. */
-function callsByCorrelation({ draft, callCorrelation }: KinetoRows): NumberMap {
-  const first = new NumberMap();
+function callsByCorrelation({ callCorrelation }: KinetoRows, calls: Int32Array): NumberMap {
+  const first = new NumberMap(calls.length);
   const correlations = callCorrelation.cells;
   // From the end, so that the first of several stays.
-  for (let row = draft.host.length - 1; row >= 0; row--)
-    if (correlations[row]! >= 0) first.set(correlations[row]!, row);
+  for (let i = calls.length - 1; i >= 0; i--) first.set(correlations[calls[i]!]!, calls[i]!);
   return first;
 }
 

@@ -10,13 +10,21 @@ const longestChain = 64;
 
 export class NumberMap {
   /** Open addressing; NaN is a free place. */
-  #keys = new Float64Array(64).fill(Number.NaN);
+  #keys: Float64Array;
   /** -1: free, or an entry that was taken out. */
-  #values = new Int32Array(64).fill(-1);
+  #values: Int32Array;
   /** Places that hold a key, also those whose entry was taken out. */
   #used = 0;
   /** Numbers of a file that is made to collide; there are none of them in others. */
   #crowded: Map<number, number> | undefined;
+
+  /** `expected`: so many entries do not make it grow. */
+  constructor(expected = 0) {
+    let places = 64;
+    while (places * most < expected) places *= 2;
+    this.#keys = new Float64Array(places).fill(Number.NaN);
+    this.#values = new Int32Array(places).fill(-1);
+  }
 
   /** -1 where there is none. NaN is no key. */
   get(key: number): number {
