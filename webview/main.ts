@@ -32,6 +32,10 @@ function start(root: HTMLElement): void {
   if (host.kind === 'browser') setStandaloneTheme();
   let view: RunView | undefined;
   let worker: Worker | undefined;
+  /** The worker of the first file, which starts while the file is on its way. */
+  let prepared: Promise<Worker> | undefined = makeWorker(root.dataset.worker ?? '');
+  // Why it could not be started is told to who opens a file.
+  prepared.catch(() => {});
   let loading: LoadingScreen | undefined;
   let began = 0;
   let pendingMark: { file: string; line: number } | undefined;
@@ -92,7 +96,9 @@ function start(root: HTMLElement): void {
     began = performance.now();
     notes = [];
     try {
-      const made = await makeWorker(root.dataset.worker ?? '');
+      const making = prepared ?? makeWorker(root.dataset.worker ?? '');
+      prepared = undefined;
+      const made = await making;
       // Cancelled, or another file came, while the worker's source was fetched.
       if (loading !== screen) {
         made.terminate();
@@ -290,10 +296,16 @@ function start(root: HTMLElement): void {
     document.title = `${run.name} – Raceline`;
   }
 
-  /** Of a large run they are worked out when somebody asks. */
+  /** Of a large run they are worked out when somebody asks; else once the run is on screen, not beside its first paint. */
   function askForAnswers({ trace }: Run): void {
-    if (trace.deviceSlices.length + trace.hostSlices.length < quicklyAnswered)
-      worker?.postMessage({ type: 'answer', trace } satisfies ToWorker);
+    if (trace.deviceSlices.length + trace.hostSlices.length >= quicklyAnswered) return;
+    const asking = view;
+    requestAnimationFrame(() =>
+      setTimeout(() => {
+        // The worker has this run no more where another is on its way: that one asks for its own.
+        if (view === asking && !isReading) worker?.postMessage({ type: 'answer', trace } satisfies ToWorker);
+      }),
+    );
   }
 
   function compare(message: Extract<ToWebview, { type: 'compare' }>): void {
