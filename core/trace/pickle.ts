@@ -52,10 +52,39 @@ const refused: Readonly<Record<number, string>> = {
 const mark = Symbol('mark');
 type Item = PickleValue | typeof mark;
 
+/** Numbers below this have their place in a list; nearly all that a file names again and again are among them. */
+const listedIds = 1 << 16;
+
+/** What the file names by number. */
+class Memo {
+  readonly #listed: (PickleValue | undefined)[] = [];
+  readonly #others = new Map<number, PickleValue>();
+  /** How many are set. */
+  count = 0;
+
+  get(id: number): PickleValue | undefined {
+    return isListed(id) ? this.#listed[id] : this.#others.get(id);
+  }
+
+  set(id: number, value: PickleValue): void {
+    if (this.get(id) === undefined) this.count++;
+    if (!isListed(id)) {
+      this.#others.set(id, value);
+      return;
+    }
+    while (this.#listed.length <= id) this.#listed.push(undefined);
+    this.#listed[id] = value;
+  }
+}
+
+function isListed(id: number): boolean {
+  return id >>> 0 === id && id < listedIds;
+}
+
 export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimits): PickleValue {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const stack: Item[] = [];
-  const memo = new Map<number, PickleValue>();
+  const memo = new Memo();
   const keys = new SharedKeys();
   /** Where marks lie in the stack. */
   const marks: number[] = [];
@@ -111,19 +140,20 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     if (end < 0) fail('ends early: the file was cut, or is not a pickle', bytes.length);
     return text(end + 1 - at).slice(0, -1);
   };
+  /** A whole number of up to four bytes, of which the last one has the sign. */
+  const half = (from: number, count: number): number => {
+    let value = 0;
+    for (let i = count - 1; i >= 0; i--) value = (value << 8) | bytes[from + i]!;
+    return count === 0 ? 0 : (value << (32 - 8 * count)) >> (32 - 8 * count);
+  };
   const long = (count: number): number | bigint => {
     if (count > 1024) fail(`holds a whole number of ${count} bytes`, at);
     const from = need(count);
     if (count <= 8) {
       // Addresses and times: two halves hold them, and a bigint is made only where a double cannot.
-      let low = 0;
-      let high = 0;
-      for (let i = Math.min(count, 4) - 1; i >= 0; i--) low = low * 256 + bytes[from + i]!;
-      for (let i = count - 1; i >= 4; i--) high = high * 256 + bytes[from + i]!;
-      const negative = count > 0 && bytes[from + count - 1]! >= 0x80;
-      if (count <= 4) return negative ? low - 2 ** (count * 8) : low;
-      if (negative) high -= 2 ** ((count - 4) * 8);
-      if (high > -(2 ** 21) && high < 2 ** 21) return high * 2 ** 32 + low;
+      if (count <= 4) return half(from, count);
+      const high = half(from + 4, count - 4);
+      if (high > -(2 ** 21) && high < 2 ** 21) return high * 2 ** 32 + view.getUint32(from, true);
     }
     let value = 0n;
     for (let i = count - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[from + i]!);
@@ -328,7 +358,7 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         push(new Set(popToMark()));
         break;
       case 0x94: // MEMOIZE
-        memo.set(memo.size, top());
+        memo.set(memo.count, top());
         break;
       case 0x71: // BINPUT
         memo.set(bytes[need(1)]!, top());

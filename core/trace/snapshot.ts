@@ -25,6 +25,10 @@ const longestSnapshot = 2 ** 31 - 1;
 /** Entries of `device_traces` and `host_traces`: columns, for there are hundreds of thousands. */
 class Entries {
   readonly entry: Dictionary[] = [];
+  /** The values that each of the passes below asks for. */
+  readonly action: PickleValue[] = [];
+  /** 0 where it is no number, or below 0. */
+  readonly size = float64();
   readonly device = int32();
   /** 1: of pinned host memory. */
   readonly pinned = uint8();
@@ -53,6 +57,9 @@ export class SnapshotReader implements FormatReader {
   readonly #siteOf = new Map<PickleValue, number>();
   /** Live blocks by memory, device and address. */
   readonly #live = { device: new Map<number, NumberMap>(), pinned: new Map<number, NumberMap>() };
+  /** Names of blocks by their addresses. */
+  readonly #nameOf = new NumberMap();
+  readonly #names: string[] = [];
   #start = 0;
   #hasTimes = true;
   #older = 0;
@@ -124,15 +131,18 @@ export class SnapshotReader implements FormatReader {
     let time = 0;
     for (let i = 0; i < list.length; i++) {
       const entry = asDictionary(list[i]!);
+      const action = entry.get('action') ?? null;
       const stamp = integer(entry.get('time_us'));
       if (stamp < 0) this.#hasTimes = false;
       // Entries of a device stand in order; a clock that was set back must not tear them apart.
       time = Math.max(time, stamp < 0 ? i : stamp);
       result.entry.push(entry);
+      result.action.push(action);
+      result.size.push(Math.max(0, integer(entry.get('size'))));
       result.device.push(device);
       result.pinned.push(pinned ? 1 : 0);
       result.time.push(time);
-      result.atOnce.push(completedAtOnce(entry, list[i + 1]) ? 1 : 0);
+      result.atOnce.push(action === 'free_requested' && isCompletion(list[i + 1], entry) ? 1 : 0);
     }
   }
 
@@ -154,11 +164,11 @@ export class SnapshotReader implements FormatReader {
     const known = segments.length > 0;
     for (let i = 0; i < entries.length; i++) {
       if (entries.pinned.get(i) === 1) continue;
-      const entry = entries.entry[i]!;
       const total = totals.of(entries.device.get(i));
-      const size = Math.max(0, integer(entry.get('size')));
-      total.reserved -= size * (reservedSign[String(entry.get('action'))] ?? 0);
-      total.allocated -= size * (allocatedSign[String(entry.get('action'))] ?? 0);
+      const action = entries.action[i]!;
+      const size = entries.size.get(i);
+      total.reserved -= size * reservedSign(action);
+      total.allocated -= size * allocatedSign(action);
     }
     for (const total of totals.all()) {
       total.allocated = known ? Math.max(0, total.allocated) : 0;
@@ -173,10 +183,10 @@ export class SnapshotReader implements FormatReader {
     const entry = entries.entry[index]!;
     const device = entries.device.get(index);
     const memory = entries.pinned.get(index) === 1 ? 'pinned' : 'device';
-    const action = entry.get('action');
+    const action = entries.action[index]!;
     const time = (entries.time.get(index) - this.#start) * 1000;
     const address = integer(entry.get('addr'));
-    const size = Math.max(0, integer(entry.get('size')));
+    const size = entries.size.get(index);
     const live = this.#liveOn(memory, device);
     const total = totals.of(device);
     draft.latest = Math.max(draft.latest, time);
@@ -237,11 +247,10 @@ export class SnapshotReader implements FormatReader {
         break;
     }
     if (memory !== 'device') return;
-    const name = String(action);
     const held = entries.atOnce.get(index) === 0 && action === 'free_requested' ? size : 0;
     const { reserved, allocated, heldBack } = total;
-    total.reserved = Math.max(0, total.reserved + size * (reservedSign[name] ?? 0));
-    total.allocated = Math.max(0, total.allocated + size * (allocatedSign[name] ?? 0));
+    total.reserved = Math.max(0, total.reserved + size * reservedSign(action));
+    total.allocated = Math.max(0, total.allocated + size * allocatedSign(action));
     if (held > 0) {
       total.heldBack += size;
       total.held.add(address);
@@ -295,7 +304,7 @@ export class SnapshotReader implements FormatReader {
     const name = typeof label === 'string' && label !== '' ? draft.strings.add(label) : -1;
     const block = draft.programBlocks.length;
     draft.programBlocks.push({
-      name: name >= 0 ? draft.strings.list[name]! : `block ${addressText(Math.max(0, address))}`,
+      name: name >= 0 ? draft.strings.list[name]! : this.#nameAt(address),
       memory,
       evidence: true,
       size,
@@ -303,6 +312,15 @@ export class SnapshotReader implements FormatReader {
       stream,
     });
     return draft.pushBlock({ address, size, stream, allocated, name, allocationSite: site, programBlock: block });
+  }
+
+  /** The allocator hands an address out again and again. */
+  #nameAt(address: number): string {
+    const known = this.#nameOf.get(address);
+    if (known >= 0) return this.#names[known]!;
+    const name = `block ${addressText(Math.max(0, address))}`;
+    this.#nameOf.set(address, this.#names.push(name) - 1);
+    return name;
   }
 
   /** A block that is released, but whose allocation is not in the file: the recording began later, or its ring was full. */
@@ -429,11 +447,12 @@ export const allocatorAlone =
 /** Some releases of 2024 wrote annotations as entries: the label is the frame's file, START or END its function. */
 function userDefined(entries: Entries): Dictionary[] {
   const found: Dictionary[] = [];
+  if (!entries.action.includes('user_defined')) return found;
   const order = entries.order();
   for (let i = 0; i < order.length; i++) {
     const at = order[i]!;
     const entry = entries.entry[at]!;
-    if (entry.get('action') !== 'user_defined') continue;
+    if (entries.action[at] !== 'user_defined') continue;
     const frame = asDictionary(asList(entry.get('frames'))[0] ?? null);
     found.push(
       new Map<PickleValue, PickleValue>([
@@ -447,21 +466,22 @@ function userDefined(entries: Entries): Dictionary[] {
   return found;
 }
 
-/** Whether a release and the entry behind it, its completion, are one. */
-function completedAtOnce(entry: Dictionary, next: PickleValue | undefined): boolean {
-  if (next === undefined || entry.get('action') !== 'free_requested') return false;
+/** Whether the entry behind a release is its completion. */
+function isCompletion(next: PickleValue | undefined, release: Dictionary): boolean {
+  if (next === undefined) return false;
   const completion = asDictionary(next);
-  return completion.get('action') === 'free_completed' && completion.get('addr') === entry.get('addr');
+  return completion.get('action') === 'free_completed' && completion.get('addr') === release.get('addr');
 }
 
 /** What an entry does to the totals, as a sign. */
-const reservedSign: Readonly<Record<string, number>> = {
-  segment_alloc: 1,
-  segment_map: 1,
-  segment_free: -1,
-  segment_unmap: -1,
-};
-const allocatedSign: Readonly<Record<string, number>> = { alloc: 1, free_requested: -1 };
+function reservedSign(action: PickleValue): number {
+  if (action === 'segment_alloc' || action === 'segment_map') return 1;
+  return action === 'segment_free' || action === 'segment_unmap' ? -1 : 0;
+}
+
+function allocatedSign(action: PickleValue): number {
+  return action === 'alloc' ? 1 : action === 'free_requested' ? -1 : 0;
+}
 
 interface Total {
   reserved: number;
