@@ -136,7 +136,9 @@ function handOver(run: Run): void {
   const { program } = run.trace;
   const empty: StreamProgram = { ...program, events: [], blocks: [], origins: [], steps: [] };
   const light = { ...run, trace: { ...run.trace, program: empty } };
-  scope.postMessage({ type: 'opened', run: light }, buffersOf(light));
+  const buffers = new Set<ArrayBuffer>();
+  findBuffers(light, buffers);
+  scope.postMessage({ type: 'opened', run: light }, [...buffers]);
 }
 
 function progress(): (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void {
@@ -191,14 +193,13 @@ function usesOf(programBlock: number): BlockUse[] {
   return uses;
 }
 
-/** Buffers of all typed arrays in a value, each once. */
-function buffersOf(value: unknown, found = new Set<ArrayBuffer>()): ArrayBuffer[] {
+/** Buffers of all typed arrays in a value, each once. A snapshot has thousands: they are gathered in one set. */
+function findBuffers(value: unknown, found: Set<ArrayBuffer>): void {
   if (ArrayBuffer.isView(value)) {
     if (value.buffer instanceof ArrayBuffer) found.add(value.buffer);
   } else if (Array.isArray(value)) {
     // Tables of text and other plain values hold no buffers; one look tells.
-    if (typeof value[0] === 'object') for (const entry of value) buffersOf(entry, found);
+    if (typeof value[0] === 'object') for (const entry of value) findBuffers(entry, found);
   } else if (typeof value === 'object' && value !== null)
-    for (const entry of Object.values(value)) buffersOf(entry, found);
-  return [...found];
+    for (const entry of Object.values(value)) findBuffers(entry, found);
 }
