@@ -165,6 +165,8 @@ function instanceAttribute(m: Machine, self: InstanceV, name: string): Value {
   }
   const unknown = new Unknown(`self.${name}`, 'attribute');
   unknown.loader = loaderLike(name);
+  // What a proxy gives is somebody else's: a call of it is one of a method of that one.
+  if (getter) unknown.receiver = m.deriveUnknown(`proxy:${self.id}`, self.cls.name);
   self.attributes.set(name, unknown);
   return unknown;
 }

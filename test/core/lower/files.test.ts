@@ -153,4 +153,62 @@ def sent(host, to):
     expect(found(`${quiet}\nother = torch.cuda.Stream()\n`)).toEqual(['missing-wait']);
     expect(found(quiet)).toEqual([]);
   });
+
+  it('takes what a proxy gives whose own module nobody knows for functions of the device', () => {
+    const flags = `import importlib.util
+import os
+
+def lookup(name):
+    found, version = importlib.util.find_spec(name) is not None, "N/A"
+    if found:
+        try:
+            version = importlib.metadata.version(name)
+        except importlib.metadata.PackageNotFoundError:
+            found = False
+    return found, version
+
+if os.environ.get("USE_TORCH", "AUTO").upper() in ("1", "AUTO"):
+    _found, _version = lookup("torch")
+else:
+    _found = False
+
+def has_torch():
+    return _found
+`;
+    const proxy = `from flags import has_torch
+
+if has_torch():
+    import torch
+
+class Backend:
+    def __init__(self, device):
+        self.module = torch.get_device_module(device)
+
+    def __getattr__(self, name):
+        return getattr(self.module, name)
+`;
+    const user = `import torch
+from contextlib import nullcontext
+from backend import Backend
+
+class Loader:
+    def __init__(self, device, stream: torch.cuda.Stream | None = None):
+        self.device, self.stream, self.backend = device, stream, Backend(device)
+
+    def load(self, host, slots):
+        context = nullcontext() if self.stream is None else self.backend.stream(self.stream)
+        current = self.backend.current_stream()
+        with context:
+            if self.stream is not None:
+                for slot in slots:
+                    slot.data = host.to(self.device, non_blocking=True)
+                    slot.data.record_stream(current)
+`;
+    const codes = (text: string) =>
+      createSourceChecker(parser)
+        .check(list({ 'user.py': text, 'backend.py': proxy, 'flags.py': flags }), { fixes: false })
+        .findings.map(({ code }) => code);
+    expect(codes(user)).toEqual([]);
+    expect(codes(user.replace('with context:', 'if slots:'))).toEqual(['redundant-record-stream']);
+  });
 });
