@@ -75,7 +75,7 @@ async function readPieces(file: string, unpack: boolean): Promise<Trace> {
 }
 
 async function* unpacked(bytes: Readable): AsyncGenerator<Uint8Array> {
-  const gunzip = createGunzip({ chunkSize: 1 << 18 });
+  const gunzip = createGunzip({ chunkSize: 1 << 20 });
   // A failed read must end the pieces; pipe alone leaves the other end waiting for ever.
   bytes.on('error', (error) => gunzip.destroy(error));
   yield* bytes.pipe(gunzip);
