@@ -104,6 +104,15 @@ describe('painters', () => {
     );
   });
 
+  it('name a block that is pixels where a letter has room', () => {
+    const scene = sceneOf({}, { start: 0, end: 3_000_000 });
+    const pen = mockPen();
+    const labels: Label[] = [];
+    for (const box of scene.layout.boxes)
+      if (box.lane.kind === 'pool') drawPool(pen, scene, box, 0, pen.strips, labels);
+    expect(labels.filter(({ text }) => text === 'y')).toHaveLength(4);
+  });
+
   it('paint edges from ● to ○ without arrowheads', () => {
     const scene = sceneOf();
     const pen = mockPen();

@@ -15,6 +15,8 @@ import type { StreamColors } from './theme.ts';
 
 /** From this width corners are rounded: paths cost more than rectangles, and small ones are many. */
 const rounded = 24;
+/** From this width a word of one letter may have room. */
+const letter = 14;
 
 /** Rows lower than this are one band. */
 const lowest = 2;
@@ -119,6 +121,7 @@ function drawBlock(
   const back = reusable - released;
   if (strips && held < rounded && back < 6) {
     fillNarrow(strips, allocated, y, held, back, height, inks);
+    if (held >= letter) labelBlock(pen, scene, block, { y, height, allocated, released, reusable }, labels);
     return;
   }
   if (held >= rounded && height >= 8) {
@@ -154,7 +157,7 @@ function drawBlock(
   labelBlock(pen, scene, block, { y, height, allocated, released, reusable }, labels);
 }
 
-/** A narrow block without a word or a hatch is pixels: there may be thousands. */
+/** A narrow block without a hatch is pixels: there may be thousands. */
 function fillNarrow(
   strips: Strips,
   x: number,
