@@ -5,7 +5,9 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import types
 import unittest
+from unittest import mock
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 sys.path[:0] = [HERE, os.path.dirname(HERE)]
@@ -150,6 +152,43 @@ class Confirm(unittest.TestCase):
         self.assertEqual((got["status"], got["happened"], got["wrong"]["wrong"]), ("reproduced", True, 16))
         got = self.confirm(program.format(wait="streams.synchronize()"), "host", "host-read-before-copy-done", ("copy_", 5), ("torch.save", 7))
         self.assertEqual((got["status"], got["happened"]), ("not reproduced", False))
+
+    def test_a_launch_of_a_triton_kernel(self):
+        """By a stand-in of Triton: a kernel that is loaded before its stream is held, and fills its argument."""
+        loaded = []
+
+        class Kernel:
+            def _init_handles(self):
+                loaded.append(self)
+
+        class JITFunction:
+            __name__ = "fill.kernel"
+
+            def run(self, x, *, grid, warmup):
+                if warmup:
+                    return Kernel()
+                x.fill_(3.0)
+
+        jit = types.ModuleType("triton.runtime.jit")
+        jit.JITFunction = JITFunction
+        program = """\
+            import streams, torch
+            from triton.runtime.jit import JITFunction
+            x = torch.zeros(8)
+            with streams.on("a"):
+                JITFunction().run(x, grid=(1,), warmup=False)
+            {wait}
+            y = x * 2
+            """
+        with mock.patch.dict(sys.modules, {"triton": types.ModuleType("triton"), "triton.runtime": types.ModuleType("triton.runtime"), "triton.runtime.jit": jit}):
+            got = self.confirm(program.format(wait="pass"), "order", "read-after-write", ("fill.kernel", 5), ("mul", 7))
+            self.assertEqual((got["status"], got["happened"], got["wrong"]["expected"]), ("reproduced", True, "6"))
+            self.assertEqual(len(loaded), 3)
+            got = self.confirm(program.format(wait="streams.wait('default', 'a')"), "order", "read-after-write", ("fill.kernel", 5), ("mul", 7))
+            self.assertEqual((got["status"], got["happened"]), ("not reproduced", False))
+            del JITFunction.run
+            got = self.confirm("import torch\n", "order", "read-after-write", ("fill_", 4), ("mul", 7))
+            self.assertEqual(got["status"], "not reproduced")
 
     def test_a_broken_order_that_changes_nothing(self):
         got = self.confirm(

@@ -231,6 +231,23 @@ class Lines(unittest.TestCase):
         self.assertEqual(told, 4 * ["record", "wait"])
         self.assertEqual(len({r["s"] for r in trace.of("record", "wait")[:6]}), 1)
 
+    def test_a_triton_without_a_call_to_watch(self):
+        """As 2.1 has none: the recording goes on, and says what it does not see."""
+        import types
+        from unittest import mock
+
+        jit = types.ModuleType("triton.runtime.jit")
+        jit.JITFunction = type("JITFunction", (), {})
+
+        def body(session, state):
+            from raceline.cuda.triton_launches import TritonLaunches
+            from raceline.patches import Patches
+
+            with mock.patch.dict(sys.modules, {"triton": types.ModuleType("triton"), "triton.runtime": types.ModuleType("triton.runtime"), "triton.runtime.jit": jit}):
+                TritonLaunches(session, Patches()).install()
+
+        self.assertTrue(any("Triton" in limit for limit in self.record(body).limits))
+
     def test_storages_that_are_asked_whether_they_are_gone(self):
         """As on PyTorch 2.1, whose storages cannot be referred to weakly."""
         from raceline.storage_ends import StorageEnds

@@ -380,8 +380,19 @@ const shortTurns = 4;
 /** Turns of a loop that tells its first or its last turn from the others: one between them, in which two buffers come round. */
 const comparedTurns = 3;
 
+/** By the call of `range`: the same code is executed path by path. */
+const compared = new WeakMap<Node, boolean>();
+
 /** Whether the running function compares something with the text of the one argument. */
 function isCompared(m: Machine, node: Node): boolean {
+  const known = compared.get(node);
+  if (known !== undefined) return known;
+  const answer = comparesLength(m, node);
+  compared.set(node, answer);
+  return answer;
+}
+
+function comparesLength(m: Machine, node: Node): boolean {
   const [argument] = (node as Partial<Call>).args ?? [];
   const { fn, module } = m.frame;
   if (!argument || !fn) return false;

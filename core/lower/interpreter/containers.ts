@@ -31,7 +31,7 @@ import { lookup } from './classes.ts';
 import { Raised } from './frame.ts';
 import { isSizes, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
-import { getTensorItem, maskUnknown, setTensorItem } from './tensorItems.ts';
+import { getTensorItem, isMask, maskUnknown, setTensorItem } from './tensorItems.ts';
 import { resolved } from './truth.ts';
 import { versionText } from './versions.ts';
 
@@ -74,7 +74,7 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
   if (value instanceof TensorV) return getTensorItem(m, value, index);
   if (value instanceof Unknown) {
     if (value.tensor) return getTensorItem(m, value.tensor, index);
-    if (index instanceof Unknown && index.mask && !value.plain) maskUnknown(m);
+    if (isMask(index) && !value.plain) maskUnknown(m);
     if (index instanceof SliceV) {
       const key = `[${keyPart(index.lower)}:${keyPart(index.upper)}]`;
       return memoUnknown(value, key);

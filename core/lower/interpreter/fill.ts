@@ -32,31 +32,52 @@ const ends = /^(close|stop|shutdown|clear|reset|free|release|remove|destroy|clea
 const mostMethods = 5;
 const stepsPerMethod = 1_500;
 
+/** What the text of a method says of itself. It is asked for on each path of each method of the class. */
+interface Said {
+  readonly stores: boolean;
+  readonly orders: boolean;
+  readonly hostWaits: boolean;
+  /** Methods of the object that it calls. */
+  readonly calls: ReadonlySet<string>;
+}
+
+const known = new WeakMap<FunctionV['node'], Said>();
+
+function saidBy({ node }: FunctionV, text: string): Said {
+  let said = known.get(node);
+  if (!said) {
+    const body = text.slice(node.start, node.end);
+    const calls = new Set([...body.matchAll(/\bself\.(\w+)\(/g)].map(([, name]) => name!));
+    said = { stores: stores.test(body), orders: orders.test(body), hostWaits: hostWaits.test(body), calls };
+    known.set(node, said);
+  }
+  return said;
+}
+
 /** Whether what the methods left unordered may be held against the entry. */
 export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: FunctionEntry): boolean {
   const text = entry.module.text;
   const methods: FunctionV[] = [];
   let orderedElsewhere = false;
   const own = [...cls.attributes.values()].filter((value) => value instanceof FunctionV);
-  const bodies = own.map(({ node }) => text.slice(node.start, node.end));
+  const said = own.map((fn) => saidBy(fn, text));
+  const calledByOthers = new Set(said.flatMap(({ calls }, i) => [...calls].filter((name) => name !== own[i]!.name)));
   /** Methods that change the object, and that others may call. */
-  const parts = own.filter((_, i) => stores.test(bodies[i]!)).map(({ name }) => name);
-  for (const value of cls.attributes.values()) {
-    const fn = value instanceof FunctionV ? value : undefined;
+  const parts = new Set(own.flatMap(({ name }, i) => (said[i]!.stores ? [name] : [])));
+  for (const [i, fn] of own.entries()) {
     // What the others say decides, too.
-    if (fn) m.touched.add(`${entry.module.file}#${fn.node.start}`);
-    if (!fn || fn.node === entry.node || fn.node.kind !== 'FunctionDef') continue;
+    m.touched.add(`${entry.module.file}#${fn.node.start}`);
+    if (fn.node === entry.node || fn.node.kind !== 'FunctionDef') continue;
+    const { stores, orders, hostWaits, calls } = said[i]!;
     // The end of a `with` over the object lies between its methods, too.
-    if (/^__a?exit__$/.test(fn.name) && orders.test(text.slice(fn.node.start, fn.node.end))) orderedElsewhere = true;
+    if (/^__a?exit__$/.test(fn.name) && orders) orderedElsewhere = true;
     if (fn.name.startsWith('__')) continue;
-    const body = text.slice(fn.node.start, fn.node.end);
-    if (hostWaits.test(body)) orderedElsewhere = true;
+    if (hostWaits) orderedElsewhere = true;
+    const changes = stores || [...calls].some((name) => parts.has(name));
     // What the others call is theirs to order.
-    const part = bodies.some((other) => other !== body && other.includes(`self.${fn.name}(`));
-    const changes = stores.test(body) || parts.some((name) => body.includes(`self.${name}(`));
-    if (!fn.name.startsWith('_') && !part && changes && !ends.test(fn.name) && methods.length < mostMethods)
-      methods.push(fn);
-    else if (orders.test(body)) orderedElsewhere = true;
+    const isOpen = !fn.name.startsWith('_') && !calledByOthers.has(fn.name);
+    if (isOpen && changes && !ends.test(fn.name) && methods.length < mostMethods) methods.push(fn);
+    else if (orders) orderedElsewhere = true;
   }
   m.filling = true;
   for (const fn of methods)

@@ -19,27 +19,12 @@ export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV
   if (self.fields && typeof index === 'number' && self.fields[index]) return self.fields[index];
   // What has names for its items is a dictionary after all.
   if (typeof index === 'string') return m.deriveUnknown(`named:${self.storage.id}:${index}`, index);
-  if (index instanceof TensorV || (index instanceof Unknown && index.tensor)) {
-    // A mask or an index tensor: a new tensor.
-    const tensor = index instanceof TensorV ? index : index.tensor!;
-    indexOnHost(m, self, index);
-    return operate(m, 'index', [self, tensor], [], true)!;
-  }
-  if (index instanceof TupleV) {
-    // One index tensor among others makes it a copy, too.
-    const tensors = index.items.flatMap((item) => indexTensor(m, item));
-    indexOnHost(m, self, index);
-    if (tensors.length > 0) return operate(m, 'index', [self, ...tensors], [], true)!;
-  }
-  if (isPickedByList(index)) {
-    indexOnHost(m, self, index);
-    return operate(m, 'index', [self], [], true)!;
-  }
-  if (index instanceof Unknown && index.mask) {
-    maskUnknown(m);
-    return operate(m, 'index', [self], [], true)!;
-  }
-  if (index instanceof SliceV) indexOnHost(m, self, index);
+  indexOnHost(m, self, index);
+  // One index tensor or mask among others makes it a copy.
+  const items = index instanceof TupleV ? index.items : [index];
+  const tensors = items.flatMap((item) => indexTensor(m, item));
+  if (tensors.length > 0 || isPickedByList(index) || isMask(index))
+    return operate(m, 'index', [self, ...tensors], [], true)!;
   return indexView(m, self, index);
 }
 
@@ -60,7 +45,12 @@ function indexOnHost(m: Machine, self: TensorV, index: Value): void {
       for (const bound of [value.lower, value.upper, value.step])
         if (bound instanceof TensorV && !bound.storage.guessed && !isHost(bound)) hostRead(m, bound, '__index__');
     } else if (isPickedByList(value)) hostRead(m, self, 'index');
+    else if (isMask(value)) maskUnknown(m);
   }
+}
+
+export function isMask(index: Value): boolean {
+  return index instanceof Unknown && index.mask;
 }
 
 /** A mask of which nobody knows whose it is: a tensor's makes the host wait, which no capture is accused of here. */
@@ -150,13 +140,13 @@ function slotOf(m: Machine, self: TensorV, key: string): TensorV {
   return view(m, self, start, start + unit);
 }
 
-export function setTensorItem(m: Machine, self: TensorV, index: Value, value: Value): void {
-  const part = indexView(m, self, resolved(m, index));
-  const mask = resolved(m, index);
+export function setTensorItem(m: Machine, self: TensorV, index_: Value, value: Value): void {
+  const index = resolved(m, index_);
+  const part = indexView(m, self, index);
   const reads = tensorsIn(m, [value]);
   // A number is filled in where a mask is true; where elements of a tensor go is counted out.
-  if (reads.some((tensor) => !isHost(tensor))) indexOnHost(m, self, mask);
-  if (mask instanceof TensorV) reads.push(mask);
+  if (reads.some((tensor) => !isHost(tensor))) indexOnHost(m, self, index);
+  if (index instanceof TensorV) reads.push(index);
   if (isHost(part) || reads.some((t) => isHost(t) && t.storage.memory === 'pinned') === false) {
     operate(m, 'setitem', isHost(part) ? reads.filter(isHost) : reads, [part], false);
     if (isHost(part)) for (const t of reads) if (!isHost(t)) hostRead(m, t, 'setitem');

@@ -12,6 +12,7 @@ from collections import Counter
 import torch
 
 from raceline.confirm.plan import normal
+from raceline.cuda.triton_launches import kernel_name, patch_launch
 from raceline.dispatch import PLAIN, DispatchMode, is_traced, plan_of
 from raceline.patches import Patches
 from raceline.sites import Sites
@@ -192,27 +193,21 @@ class Watching:
         self._watch_saving()
 
     def _watch_launches(self):
-        try:
-            from triton.runtime.jit import JITFunction
-        except Exception:  # there is no Triton, or it cannot be loaded here
-            return
-        plain = getattr(JITFunction, "run", None)
-        if plain is None:  # in Triton 2.1 each kernel has one of its own
-            return
+        def wrap(plain):
+            def run(function, *args, **kwargs):
+                if kwargs.get("warmup"):
+                    return plain(function, *args, **kwargs)
+                try:
+                    # Each run makes its kernels anew. Loading one waits for all streams, which would let go the one that is held.
+                    plain(function, *args, **{**kwargs, "warmup": True})._init_handles()
+                except Exception:
+                    pass
+                launch = functools.partial(plain, function)
+                return perform(self.places.here(), LAUNCH, kernel_name(function), launch, args, kwargs, self._device, self._control, self._counts)
 
-        def run(function, *args, **kwargs):
-            if kwargs.get("warmup"):
-                return plain(function, *args, **kwargs)
-            name = getattr(function, "__name__", None) or getattr(function.fn, "__name__", "triton kernel")
-            try:
-                # Each run makes its kernels anew. Loading one waits for all streams, which would let go the one that is held.
-                plain(function, *args, **{**kwargs, "warmup": True})._init_handles()
-            except Exception:
-                pass
-            launch = functools.partial(plain, function)
-            return perform(self.places.here(), LAUNCH, name, launch, args, kwargs, self._device, self._control, self._counts)
+            return run
 
-        self._patches.put(JITFunction, "run", run)
+        patch_launch(self._patches, wrap)
 
     def _watch_saving(self):
         """torch.save reads storages in C++, one record after the other."""

@@ -65,6 +65,23 @@ def modes_of(code):
     return [BOTH if len(what) == 2 else next(iter(what)) if what else None for what in done]
 
 
+def patch_launch(patches, wrap):
+    """Put `wrap(plain)` in the place of the call that launches a kernel. False: Triton is there, and has no such call (2.1)."""
+    try:
+        from triton.runtime.jit import JITFunction
+    except Exception:  # there is no Triton, or it cannot be loaded here
+        return True
+    plain = getattr(JITFunction, "run", None)
+    if plain is None:
+        return False
+    patches.put(JITFunction, "run", wrap(plain))
+    return True
+
+
+def kernel_name(function):
+    return getattr(function, "__name__", None) or getattr(function.fn, "__name__", "triton kernel")
+
+
 class TritonLaunches:
     def __init__(self, session, patches):
         self._session = session
@@ -72,24 +89,23 @@ class TritonLaunches:
         self._modes = {}
 
     def install(self):
-        try:
-            from triton.runtime.jit import JITFunction
-        except Exception:  # there is no Triton, or it cannot be loaded here
-            return
-        plain = JITFunction.run
         launched = self._launched
 
-        def run(function, *args, **kwargs):
-            start = now()
-            kernel = plain(function, *args, **kwargs)
-            if not kwargs.get("warmup"):
-                try:
-                    launched(function, kernel, args, kwargs, start, now())
-                except Exception:  # what is recorded must not change what the program does
-                    pass
-            return kernel
+        def wrap(plain):
+            def run(function, *args, **kwargs):
+                start = now()
+                kernel = plain(function, *args, **kwargs)
+                if not kwargs.get("warmup"):
+                    try:
+                        launched(function, kernel, args, kwargs, start, now())
+                    except Exception:  # what is recorded must not change what the program does
+                        pass
+                return kernel
 
-        self._patches.put(JITFunction, "run", run)
+            return run
+
+        if not patch_launch(self._patches, wrap):
+            self._session.recording.file.limit("Launches of Triton kernels are not seen: this Triton has no call of them to watch.")
 
     def _launched(self, function, kernel, args, kwargs, start, end):
         session = self._session
@@ -112,8 +128,7 @@ class TritonLaunches:
         site = session.recording.sites.here()
         if blind:
             file.limit("Some Triton kernels are launched whose accesses cannot be read from their code: what they read and write is not known.")
-        name = getattr(function, "__name__", None) or getattr(function.fn, "__name__", "triton kernel")
-        file.rows.extend((OP, start, end, stream, file.string(name), session.thread_of(thread), session.slot_of(thread), session.nowhere() if site is None else site,
+        file.rows.extend((OP, start, end, stream, file.string(kernel_name(function)), session.thread_of(thread), session.slot_of(thread), session.nowhere() if site is None else site,
                           ',"blind":true' if blind else None, len(accesses) >> 2, *accesses))
 
     def _modes_of(self, kernel):
