@@ -16,9 +16,9 @@ export class LineMark implements vscode.Disposable {
     const source = file === '' || line < 1 ? undefined : await findSource(file, trace);
     if (wish !== this.#wish) return;
     for (const editor of vscode.window.visibleTextEditors) {
-      const isThere = source !== undefined && editor.document.uri.toString() === source.toString();
-      const range = new vscode.Range(line - 1, 0, line - 1, 0);
-      editor.setDecorations(this.#decoration, isThere && line <= editor.document.lineCount ? [range] : []);
+      const { uri, lineCount } = editor.document;
+      const isThere = uri.toString() === source?.toString() && line <= lineCount;
+      editor.setDecorations(this.#decoration, isThere ? [new vscode.Range(line - 1, 0, line - 1, 0)] : []);
     }
   }
 

@@ -158,6 +158,17 @@ try {
     await goTo(':10:9');
     await timeline().locator('.finding').first().waitFor(patient);
   });
+
+  await step('nothing selected marks no line beside the timeline, and is no error', async () => {
+    await timeline().locator('.finding').first().click();
+    await timeline().locator('body').press('Escape');
+    await timeline()
+      .locator('.finding[aria-selected="true"]')
+      .waitFor({ ...patient, state: 'detached' });
+    await page.waitForTimeout(500);
+    const errors = page.locator('.notification-toast', { has: page.locator('.codicon-error') });
+    assert.deepEqual(await errors.allInnerTexts(), []);
+  });
 } catch (error) {
   results.push({ title: 'the workbench', milliseconds: 0, error: error.stack ?? String(error) });
 } finally {
