@@ -231,6 +231,13 @@ class Lines(unittest.TestCase):
         self.assertEqual(told, 4 * ["record", "wait"])
         self.assertEqual(len({r["s"] for r in trace.of("record", "wait")[:6]}), 1)
 
+    def test_whose_frames_are_the_program_s(self):
+        from raceline.sites import Sites
+
+        sites = Sites(None, "/env/site-packages/torch")
+        mine = {name: sites._is_user(name) for name in ("/home/a/train.py", "/env/site-packages/kernels/softmax.py", "/env/site-packages/torch/_ops.py", "/env/site-packages/triton/runtime/jit.py")}
+        self.assertEqual([name for name, user in mine.items() if user], ["/home/a/train.py", "/env/site-packages/kernels/softmax.py"])
+
     def test_a_triton_without_a_call_to_watch(self):
         """As 2.1 has none: the recording goes on, and says what it does not see."""
         import types
