@@ -167,11 +167,11 @@ describe('what the system asks for', () => {
     await expect
       .poll(() => page.locator('[role="tab"][aria-selected="true"]').allTextContents())
       .toEqual(['Findings 2']);
-    expect(await page.locator('[role="tabpanel"]:visible').count()).toBe(1);
+    await expect.poll(() => page.locator('[role="tabpanel"]:visible').count()).toBe(1);
     await page.locator('#tab-details').click();
     await page.setViewportSize({ width: 1400, height: 700 });
     await expect.poll(() => page.locator('[role="tabpanel"]:visible').count()).toBe(2);
-    expect(await words(page.locator('[role="tab"][aria-selected="true"]:visible'))).toBe('Details');
+    await expect.poll(() => words(page.locator('[role="tab"][aria-selected="true"]:visible'))).toBe('Details');
   });
 
   it('the list of findings and the tabs are one stop each, and arrow keys go through them', async () => {
@@ -180,12 +180,12 @@ describe('what the system asks for', () => {
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await frames(page);
-    expect(await page.locator('.finding').nth(1).getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => page.locator('.finding').nth(1).getAttribute('aria-selected')).toBe('true');
     await page.locator('[role="tab"][aria-selected="true"]:visible').focus();
     await page.keyboard.press('ArrowRight');
-    expect(await words(page.locator('[role="tab"][aria-selected="true"]:visible'))).toBe('Run');
+    await expect.poll(() => words(page.locator('[role="tab"][aria-selected="true"]:visible'))).toBe('Run');
     const stops = await page.locator('[role="option"][tabindex="0"]').count();
     expect(stops).toBe(1);
-    expect(await page.locator('.lane-heads button[tabindex="0"]').count()).toBe(1);
+    await expect.poll(() => page.locator('.lane-heads button[tabindex="0"]').count()).toBe(1);
   });
 });

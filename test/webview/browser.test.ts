@@ -84,9 +84,9 @@ describe('the page', () => {
   it('opens a run without any complaint of the browser or its policy', async () => {
     const { page, faults } = await openScene();
     expect(faults).toEqual([]);
-    expect(await page.title()).toContain('train_prefetch.raceline');
-    expect(await page.locator('.finding').count()).toBe(2);
-    expect(await words(page.locator('.badge'))).toBe('2');
+    await expect.poll(() => page.title()).toContain('train_prefetch.raceline');
+    await expect.poll(() => page.locator('.finding').count()).toBe(2);
+    await expect.poll(() => words(page.locator('.badge'))).toBe('2');
   });
 
   it('draws slices where they are', async () => {
@@ -129,7 +129,7 @@ describe('the page', () => {
       .join('\n');
     const { page, faults } = await open({ trace: { name: 'plain.raceline.gz', bytes: gzipSync(plain) } });
     await page.waitForSelector('canvas.overlay');
-    expect(await words(page.locator('.findings-note'))).toContain('None');
+    await expect.poll(() => words(page.locator('.findings-note'))).toContain('None');
     expect(faults).toEqual([]);
   });
 
@@ -153,7 +153,9 @@ describe('the page', () => {
       const inputs = page.locator('.details', { has: page.locator('h4', { hasText: 'Inputs of aten::add' }) });
       await inputs.waitFor();
       const rows = inputs.locator('table').last().locator('tbody tr');
-      expect(await rows.allInnerTexts()).toEqual(['1 float\t8 × 256 × 768', '2 float\tno dimensions', '3 Scalar\t1']);
+      await expect
+        .poll(() => rows.allInnerTexts())
+        .toEqual(['1 float\t8 × 256 × 768', '2 float\tno dimensions', '3 Scalar\t1']);
     }
     expect(faults).toEqual([]);
   });
@@ -163,15 +165,13 @@ describe('the page', () => {
     try {
       const { page } = await openScene();
       await page.waitForSelector('.toolbar select');
-      expect(await page.locator('.toolbar option').allTextContents()).toEqual([
-        '0 train_prefetch.raceline',
-        '1 train_prefetch.raceline',
-        '2 train_prefetch.raceline',
-      ]);
+      await expect
+        .poll(() => page.locator('.toolbar option').allTextContents())
+        .toEqual(['0 train_prefetch.raceline', '1 train_prefetch.raceline', '2 train_prefetch.raceline']);
       await page.locator('.toolbar select').selectOption('2');
       await page.waitForURL(/trace=2/);
       await page.waitForSelector('canvas.overlay');
-      expect(await page.title()).toContain('2 train_prefetch.raceline');
+      await expect.poll(() => page.title()).toContain('2 train_prefetch.raceline');
     } finally {
       site.count = 1;
     }
@@ -181,10 +181,12 @@ describe('the page', () => {
     const { page } = await openScene({ size: { width: 700, height: 600 } });
     const side = await page.locator('.side').boundingBox();
     expect(side).toMatchObject({ width: 700, height: 176 });
-    expect(await page.locator('.tabs button').allInnerTexts()).toEqual(['Findings 2', 'Details', 'Run', 'Notes']);
-    expect(await page.locator('.details').isVisible()).toBe(false);
+    await expect
+      .poll(() => page.locator('.tabs button').allInnerTexts())
+      .toEqual(['Findings 2', 'Details', 'Run', 'Notes']);
+    await expect.poll(() => page.locator('.details').isVisible()).toBe(false);
     await page.locator('.tabs button').nth(1).click();
-    expect(await page.locator('.details').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('.details').isVisible()).toBe(true);
   });
 });
 
@@ -196,7 +198,7 @@ describe('the mouse', () => {
     await page.mouse.move(x, 36 + rows.copy);
     for (let i = 0; i < 3; i++) await page.mouse.wheel(0, -200);
     await frames(page);
-    expect(await axis(page)).not.toContain('2\u202f140');
+    await expect.poll(() => axis(page)).not.toContain('2\u202f140');
     const colours = await page.evaluate(
       ([from, y]) => {
         const canvas = document.querySelector<HTMLCanvasElement>('.stage canvas:not(.overlay)')!;
@@ -221,7 +223,7 @@ describe('the mouse', () => {
     await page.mouse.move(500, 36 + rows.compute, { steps: 5 });
     await page.mouse.up();
     await frames(page);
-    expect(await words(page.locator('.tab-panel.chosen h3'))).toBe(before);
+    await expect.poll(() => words(page.locator('.tab-panel.chosen h3'))).toBe(before);
     const brush = await page.locator('.minimap-brush .selection').boundingBox();
     expect(brush!.x).toBeGreaterThan(lanes.left + lanes.width / 4);
   });
@@ -230,7 +232,7 @@ describe('the mouse', () => {
     const { page } = await openScene();
     await page.mouse.click(xOf(1000), 36 + rows.compute);
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('gemm');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('gemm');
     const details = await words(page.locator('.details'));
     expect(details).toContain('378 µs');
     await expect.poll(() => words(page.locator('.touched'))).toBe('reads x, w; writes y');
@@ -251,9 +253,9 @@ describe('the mouse', () => {
     const { page } = await openScene();
     await page.locator('.finding').first().click();
     await frames(page);
-    expect(await page.locator('.finding').first().getAttribute('aria-selected')).toBe('true');
-    expect(await words(page.locator('.finding-count'))).toBe('Finding 1 of 2');
-    expect(await words(page.locator('.details'))).toContain('Release requested');
+    await expect.poll(() => page.locator('.finding').first().getAttribute('aria-selected')).toBe('true');
+    await expect.poll(() => words(page.locator('.finding-count'))).toBe('Finding 1 of 2');
+    await expect.poll(() => words(page.locator('.details'))).toContain('Release requested');
     const red = await page.evaluate(() => {
       const canvas = document.querySelector<HTMLCanvasElement>('.stage canvas:not(.overlay)')!;
       const { data } = canvas.getContext('2d')!.getImageData(176, 102, 800, 400);
@@ -262,7 +264,7 @@ describe('the mouse', () => {
       return count;
     });
     expect(red).toBeGreaterThan(1000);
-    expect(await axis(page)).not.toContain('2\u202f140');
+    await expect.poll(() => axis(page)).not.toContain('2\u202f140');
   });
 
   it('goes to the source by a link and by a double click', async () => {
@@ -283,11 +285,11 @@ describe('the mouse', () => {
     await page.mouse.move(xOf(1216), 36 + 60, { steps: 4 });
     await page.mouse.up();
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toMatch(/^Range, 41\d µs$/);
-    expect(await words(page.locator('.details'))).toContain('gemm');
+    await expect.poll(() => words(page.locator('.details h3'))).toMatch(/^Range, 41\d µs$/);
+    await expect.poll(() => words(page.locator('.details'))).toContain('gemm');
     await page.keyboard.press('Escape');
     await frames(page);
-    expect(await words(page.locator('.tab-panel.chosen h3'))).toBe('Whole run');
+    await expect.poll(() => words(page.locator('.tab-panel.chosen h3'))).toBe('Whole run');
   });
 
   it('moves the window of the minimap', async () => {
@@ -317,7 +319,7 @@ describe('the mouse', () => {
     await page.locator('.tool', { hasText: 'All lanes' }).click();
     await page.locator('.lane-list label', { hasText: 'Totals' }).click();
     await page.keyboard.press('Escape');
-    expect(await page.locator('.tool', { hasText: '1 hidden' }).count()).toBe(1);
+    await expect.poll(() => page.locator('.tool', { hasText: '1 hidden' }).count()).toBe(1);
   });
 });
 
@@ -339,8 +341,8 @@ describe('the keys alone', () => {
     // Back to the first one of the row, which the finding is about.
     for (let i = 0; i < 8; i++) await page.keyboard.press('ArrowLeft');
     await frames(page);
-    expect(await words(page.locator('.live'))).toMatch(/^gemm\. compute/);
-    expect(await words(page.locator('.live'))).toContain('Finding:');
+    await expect.poll(() => words(page.locator('.live'))).toMatch(/^gemm\. compute/);
+    await expect.poll(() => words(page.locator('.live'))).toContain('Finding:');
     await page.keyboard.press('Enter');
     await expect.poll(() => site.revealed.at(-1)).toEqual({ file: scene.file, line: 18 });
   });
@@ -350,10 +352,10 @@ describe('the keys alone', () => {
     await page.mouse.click(xOf(1000), 36 + rows.compute);
     await page.keyboard.press('[');
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('compute waits for copy');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('compute waits for copy');
     await page.keyboard.press('[');
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('Memcpy HtoD');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('Memcpy HtoD');
   });
 
   it('zoom, move, fit and show all', async () => {
@@ -362,18 +364,18 @@ describe('the keys alone', () => {
     const whole = await shown();
     await page.keyboard.press('w');
     await frames(page);
-    expect(await shown()).not.toBe(whole);
+    await expect.poll(() => shown()).not.toBe(whole);
     await page.keyboard.press('d');
     await page.keyboard.press('a');
     await page.keyboard.press('0');
     await frames(page);
-    expect(await shown()).toBe(whole);
+    await expect.poll(() => shown()).toBe(whole);
     await page.keyboard.press('.');
     await page.keyboard.press('.');
     await page.keyboard.press('Escape');
     await page.keyboard.press('f');
     await frames(page);
-    expect(await words(page.locator('.tab-panel.chosen h3'))).toBe('Whole run');
+    await expect.poll(() => words(page.locator('.tab-panel.chosen h3'))).toBe('Whole run');
   });
 
   it('search, and Esc gives the keys back', async () => {
@@ -382,19 +384,19 @@ describe('the keys alone', () => {
     await page.keyboard.type('mul');
     await page.keyboard.press('Enter');
     await frames(page);
-    expect(await words(page.locator('.found'))).toBe('1 of 8');
+    await expect.poll(() => words(page.locator('.found'))).toBe('1 of 8');
     await page.keyboard.press('Escape');
     await page.keyboard.press('w');
     await frames(page);
-    expect(await page.locator('.search input').inputValue()).toBe('');
+    await expect.poll(() => page.locator('.search input').inputValue()).toBe('');
   });
 
   it('open and close the list of keys', async () => {
     const { page } = await openScene();
     await page.keyboard.press('?');
-    expect(await page.locator('dialog').isVisible()).toBe(true);
+    await expect.poll(() => page.locator('dialog').isVisible()).toBe(true);
     await page.keyboard.press('Escape');
-    expect(await page.locator('dialog').isVisible()).toBe(false);
+    await expect.poll(() => page.locator('dialog').isVisible()).toBe(false);
   });
 
   it('reach every control by Tab, each with a name', async () => {
@@ -421,7 +423,7 @@ describe('without a run', () => {
   it('says that none is open and what to do', async () => {
     const { page, faults } = await open({ trace: null });
     await expect.poll(() => words(page.locator('h1'))).toBe('No run open');
-    expect(await page.locator('.screen button').allInnerTexts()).toEqual(['Open a trace…']);
+    await expect.poll(() => page.locator('.screen button').allInnerTexts()).toEqual(['Open a trace…']);
     expect(faults.filter((fault) => !fault.includes('404'))).toEqual([]);
   });
 
@@ -431,16 +433,16 @@ describe('without a run', () => {
     });
     await expect.poll(() => words(page.locator('h1'))).toBe('This trace could not be opened');
     expect((await words(page.locator('.screen p').first())).length).toBeGreaterThan(20);
-    expect(await words(page.locator('.screen [role="alert"]'))).toContain('This trace could not be opened');
+    await expect.poll(() => words(page.locator('.screen [role="alert"]'))).toContain('This trace could not be opened');
   });
 
   it('opens a file that stops in the middle up to there, and says so', async () => {
     const cut = bytes.slice(0, Math.floor(bytes.length * 0.8));
     const { page } = await open({ trace: { name: 'cut.raceline', bytes: cut } });
     await page.waitForSelector('canvas.overlay');
-    expect(await words(page.locator('.banner b').first())).toBe('This trace stops in the middle');
+    await expect.poll(() => words(page.locator('.banner b').first())).toBe('This trace stops in the middle');
     await page.locator('.banner button').first().click();
-    expect(await page.locator('.banner.broken').count()).toBe(0);
+    await expect.poll(() => page.locator('.banner.broken').count()).toBe(0);
   });
 
   it('says what a file cannot tell, and that no finding is no proof', async () => {
@@ -450,8 +452,8 @@ describe('without a run', () => {
       trace: { name: 'limits.raceline', bytes: new TextEncoder().encode(lines.join('\n')) },
     });
     await page.waitForSelector('canvas.overlay');
-    expect(await words(page.locator('.banner'))).toContain('No finding here does not mean no fault.');
-    expect(await words(page.locator('.status'))).toContain('Cannot tell: 1 thing');
+    await expect.poll(() => words(page.locator('.banner'))).toContain('No finding here does not mean no fault.');
+    await expect.poll(() => words(page.locator('.status'))).toContain('Cannot tell: 1 thing');
   });
 
   it('shows hostile names as text', async () => {
@@ -466,8 +468,8 @@ describe('without a run', () => {
     await frames(page);
     await page.mouse.click(xOf(1000), 36 + rows.compute);
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toContain('<img src=x');
-    expect(await page.locator('img').count()).toBe(0);
+    await expect.poll(() => words(page.locator('.details h3'))).toContain('<img src=x');
+    await expect.poll(() => page.locator('img').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 });
@@ -494,12 +496,14 @@ describe('in the editor', () => {
     );
     await page.waitForSelector('canvas.overlay');
     await expect.poll(async () => (await posted()).some(({ type }) => type === 'hazards')).toBe(true);
-    expect(await posted()).toContainEqual({
-      type: 'shown',
-      name: 'run.raceline',
-      slices: expect.any(Number),
-      hazards: 2,
-    });
+    await expect
+      .poll(() => posted())
+      .toContainEqual({
+        type: 'shown',
+        name: 'run.raceline',
+        slices: expect.any(Number),
+        hazards: 2,
+      });
     const hazards = (await posted()).find(({ type }) => type === 'hazards') as unknown as { hazards: unknown[] };
     expect(hazards.hazards).toContainEqual({
       code: 'missing-record-stream',

@@ -47,19 +47,17 @@ describe('a second run', () => {
     expect(told).toContain('Two runs');
     expect(told).toContain('reduce_whole');
     expect(told).toContain('Both runs have the same findings.');
-    expect(await page.locator('.finding').count()).toBe(4);
-    expect(await page.locator('.whole-run option').allTextContents()).toEqual([
-      'Starts together',
-      'First kernels together',
-      'By the clock',
-    ]);
+    await expect.poll(() => page.locator('.finding').count()).toBe(4);
+    await expect
+      .poll(() => page.locator('.whole-run option').allTextContents())
+      .toEqual(['Starts together', 'First kernels together', 'By the clock']);
     await page.locator('.whole-run select').selectOption('clock');
     await expect.poll(() => page.locator('.whole-run select').inputValue()).toBe('clock');
     // The keys reach both, and C goes back to one.
     await page.locator('canvas.overlay').focus();
     await page.keyboard.press('c');
     await expect.poll(() => page.locator('.finding').count()).toBe(2);
-    expect(await page.locator('.lane-heads [data-lane^="part"]').count()).toBe(0);
+    await expect.poll(() => page.locator('.lane-heads [data-lane^="part"]').count()).toBe(0);
     expect(faults).toEqual([]);
   });
 
@@ -70,7 +68,7 @@ describe('a second run', () => {
     await page.keyboard.press('c');
     await page.locator('.menu button').first().click();
     await expect.poll(() => words(page.locator('.notice:visible'))).toContain('nonsense');
-    expect(await page.locator('.finding').count()).toBe(2);
+    await expect.poll(() => page.locator('.finding').count()).toBe(2);
   });
 
   it('can come from the editor with words for what the two are', async () => {
@@ -104,9 +102,9 @@ describe('a second run', () => {
       ],
     });
     await page.waitForSelector('.lane-heads [data-lane="part 1"]');
-    expect(await page.locator('.lane-heads [data-lane="part 1"]').getAttribute('aria-label')).toBe(
-      'A schedule in which it goes wrong, Only default is late.',
-    );
+    await expect
+      .poll(() => page.locator('.lane-heads [data-lane="part 1"]').getAttribute('aria-label'))
+      .toBe('A schedule in which it goes wrong, Only default is late.');
     await editor.close();
   });
 });
@@ -120,7 +118,7 @@ describe('what is asked of a run', () => {
     expect(told).toContain('What the end waited for');
     await page.locator('.whole-run .link', { hasText: 'default for compute' }).first().click();
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('default waits for compute');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('default waits for compute');
   });
 
   it('is how a finding goes wrong, in two schedules of the same program', async () => {
@@ -131,13 +129,13 @@ describe('what is asked of a run', () => {
     await page.locator('button', { hasText: 'Show how it goes wrong' }).click();
     const second = page.locator('.lane-heads [data-lane="part 1"]');
     await second.waitFor();
-    expect(await second.getAttribute('aria-label')).toBe(
-      'A schedule in which it goes wrong, Mul reads what fill_ has not written.',
-    );
+    await expect
+      .poll(() => second.getAttribute('aria-label'))
+      .toBe('A schedule in which it goes wrong, Mul reads what fill_ has not written.');
     await page.keyboard.press('c');
     await expect.poll(() => page.locator('.lane-heads [data-lane="part 1"]').count()).toBe(0);
     // The run is as it was left, with the finding that was asked about.
-    expect(await words(page.locator('.finding-count'))).toBe('Finding 2 of 2');
+    await expect.poll(() => words(page.locator('.finding-count'))).toBe('Finding 2 of 2');
     expect(faults).toEqual([]);
   });
 });
@@ -157,14 +155,14 @@ describe('lanes', () => {
     expect(label).toMatch(/^compute, stream 17 · busy \d+ %, pinned$/);
     await page.keyboard.press('ArrowRight');
     await frames(page);
-    expect(await chosen(page)).toContain('gemm');
+    await expect.poll(() => chosen(page)).toContain('gemm');
     await page.locator('.lane-heads [data-lane="stream 0"]').focus();
     await page.keyboard.press('Delete');
-    expect(await headsOf(page)).not.toContain('stream 0');
-    expect(await words(page.locator('.tool', { hasText: 'hidden' }))).toBe('1 hidden');
+    await expect.poll(() => headsOf(page)).not.toContain('stream 0');
+    await expect.poll(() => words(page.locator('.tool', { hasText: 'hidden' }))).toBe('1 hidden');
     await page.keyboard.press('Home');
     await page.keyboard.press('End');
-    expect(await page.evaluate(() => (document.activeElement as HTMLElement).dataset.lane)).toBe('totals');
+    await expect.poll(() => page.evaluate(() => (document.activeElement as HTMLElement).dataset.lane)).toBe('totals');
   });
 
   it('are dragged, and have a menu', async () => {
@@ -184,7 +182,7 @@ describe('lanes', () => {
     expect((await headsOf(page))[0]).toBe('host 0');
     await page.locator('.lane-list [aria-label="Move MainThread down"]').click();
     await page.keyboard.press('Escape');
-    expect(await page.locator('.lane-list').count()).toBe(0);
+    await expect.poll(() => page.locator('.lane-list').count()).toBe(0);
   });
 
   it('stay at the top when they are pinned and the others scroll', async () => {
@@ -200,7 +198,7 @@ describe('lanes', () => {
     // What is clicked there is the pinned lane, whatever has scrolled beneath it.
     await page.mouse.click(xOf(1000), pinned!.y + 20);
     await frames(page);
-    expect(await chosen(page)).toContain('gemm');
+    await expect.poll(() => chosen(page)).toContain('gemm');
   });
 });
 
@@ -210,11 +208,11 @@ describe('a filter', () => {
     await page.keyboard.press('/');
     await page.keyboard.type('gemm stream:compute');
     await page.locator('.tool.in-search').click();
-    expect(await headsOf(page)).not.toContain('stream 1');
-    expect(await headsOf(page)).toContain('stream 2');
+    await expect.poll(() => headsOf(page)).not.toContain('stream 1');
+    await expect.poll(() => headsOf(page)).toContain('stream 2');
     await page.locator('canvas.overlay').focus();
     await page.keyboard.press('o');
-    expect(await headsOf(page)).toContain('stream 1');
+    await expect.poll(() => headsOf(page)).toContain('stream 1');
   });
 });
 
@@ -226,14 +224,14 @@ describe('a measure', () => {
     // fill_ begins at 1 242 µs, 61 µs after the selected gemm has ended.
     await page.mouse.move(xOf(1242) + 2, rowY.default);
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('61 µs');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('61 µs');
     await page.mouse.click(xOf(1242) + 2, rowY.default);
     await page.mouse.move(xOf(400), rowY.copy);
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('61 µs');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('61 µs');
     await page.keyboard.press('Escape');
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('gemm');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('gemm');
   });
 
   it('follows the selection of the keys', async () => {
@@ -244,7 +242,7 @@ describe('a measure', () => {
     await page.keyboard.press('ArrowRight');
     await page.keyboard.press('ArrowRight');
     await frames(page);
-    expect(await words(page.locator('.live'))).toMatch(/^Measured: \d+ µs$/);
+    await expect.poll(() => words(page.locator('.live'))).toMatch(/^Measured: \d+ µs$/);
   });
 });
 
@@ -260,7 +258,7 @@ describe('notes', () => {
     await page.reload();
     await page.waitForSelector('canvas.overlay');
     await page.locator('[role="tab"]', { hasText: 'Notes 1' }).click();
-    expect(await words(page.locator('.note-text'))).toBe('slow <b>here</b>');
+    await expect.poll(() => words(page.locator('.note-text'))).toBe('slow <b>here</b>');
     await page.locator('.note-list .link').first().click();
     // On the axis, too: a click on its flag opens it.
     await page.keyboard.press('0');
@@ -290,7 +288,9 @@ describe('a run that is still writing', () => {
     const had = encode(`${cut.join('\n')}\n`).length;
     expect(site.sent).toEqual([had, encode(text).length - had + 1024]);
     expect((await headsOf(page))[0]).toBe('host 0');
-    expect(await page.locator('.lane-heads [data-lane="host 0"]').getAttribute('aria-label')).toContain('pinned');
+    await expect
+      .poll(() => page.locator('.lane-heads [data-lane="host 0"]').getAttribute('aria-label'))
+      .toContain('pinned');
     expect(faults).toEqual([]);
   });
 
@@ -330,7 +330,7 @@ describe('files out', () => {
     await page.goto('about:blank');
     await page.setContent(report.bytes.toString());
     await page.waitForSelector('canvas.overlay');
-    expect(await page.locator('.finding').count()).toBe(2);
+    await expect.poll(() => page.locator('.finding').count()).toBe(2);
   });
 });
 
@@ -340,8 +340,8 @@ describe('other ways in', () => {
     await page.keyboard.press('t');
     await page.locator('dialog .link', { hasText: 'fill_' }).last().click();
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('fill_');
-    expect(await page.locator('dialog[open]').count()).toBe(0);
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('fill_');
+    await expect.poll(() => page.locator('dialog[open]').count()).toBe(0);
   });
 
   it('a menu for what lies under the pointer, and for the selection by the keys', async () => {
@@ -349,13 +349,13 @@ describe('other ways in', () => {
     await page.mouse.click(xOf(1000), rowY.compute, { button: 'right' });
     await page.locator('.menu button', { hasText: 'Range over it' }).click();
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('Range, 378 µs');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('Range, 378 µs');
     await page.keyboard.press('Escape');
     await page.keyboard.press('Shift+F10');
     await page.keyboard.press('ArrowDown');
     await page.keyboard.press('Enter');
     await frames(page);
-    expect(await words(page.locator('.status'))).not.toContain('2\u202f140');
+    await expect.poll(() => words(page.locator('.status'))).not.toContain('2\u202f140');
   });
 
   it('a block tells who uses it, and leads there', async () => {
@@ -364,9 +364,9 @@ describe('other ways in', () => {
     await page.keyboard.type('scale kind:block');
     await page.keyboard.press('Enter');
     await expect.poll(() => words(page.locator('.details'))).toContain('mul on compute reads');
-    expect(await words(page.locator('.details'))).toContain('fill_ on default writes');
+    await expect.poll(() => words(page.locator('.details'))).toContain('fill_ on default writes');
     await page.locator('.details .link', { hasText: 'fill_ on default' }).click();
     await frames(page);
-    expect(await words(page.locator('.details h3'))).toBe('fill_');
+    await expect.poll(() => words(page.locator('.details h3'))).toBe('fill_');
   });
 });
