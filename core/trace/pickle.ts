@@ -4,22 +4,25 @@
  * BUILD, persistent ids, …) are refused with their offset, so that opening a file can never run code. Depth, count and
  * memory are bounded.
  *
- * What the pickle shares (memo) is shared in the result: equal stacks of a snapshot are one object.
+ * What the pickle shares (memo) is shared in the result: equal stacks of a snapshot are one list.
  */
 import { strFromU8 } from 'fflate';
 import { TraceError } from './error.ts';
-import { PickleDictionary, SharedKeys } from './pickle-dictionary.ts';
-
-export type PickleValue =
-  | null
-  | boolean
-  | number
-  | bigint
-  | string
-  | Uint8Array
-  | PickleValue[]
-  | PickleDictionary
-  | Set<PickleValue>;
+import {
+  bigintCell,
+  bytesCell,
+  Cells,
+  dictionaryCell,
+  falseCell,
+  listCell,
+  noCell,
+  noneCell,
+  numberCell,
+  setCell,
+  textCell,
+  trueCell,
+} from './pickle-cells.ts';
+import { PickleTree } from './pickle-tree.ts';
 
 export interface PickleLimits {
   /** Values that the file may make, and how deep marks may nest. */
@@ -48,44 +51,47 @@ const refused: Readonly<Record<number, string>> = {
   152: 'READONLY_BUFFER',
 };
 
-/** Marks the begin of the items of a list, tuple or dictionary. */
-const mark = Symbol('mark');
-type Item = PickleValue | typeof mark;
+/** On the stack alone: the begin of the items of a list, tuple or dictionary. */
+const markCell = 255;
 
-/** Numbers below this have their place in a list; nearly all that a file names again and again are among them. */
-const listedIds = 1 << 16;
-
-/** What the file names by number. */
+/** What the file names by number. Picklers count up; numbers far past what is set are kept apart. */
 class Memo {
-  readonly #listed: (PickleValue | undefined)[] = [];
-  readonly #others = new Map<number, PickleValue>();
+  readonly #near = new Cells();
+  readonly #far = new Map<number, readonly [kind: number, number: number]>();
   /** How many are set. */
   count = 0;
 
-  get(id: number): PickleValue | undefined {
-    return isListed(id) ? this.#listed[id] : this.#others.get(id);
+  kind(id: number): number {
+    const near = this.#isNear(id) ? this.#near.kind[id]! : noCell;
+    return near === noCell ? (this.#far.get(id)?.[0] ?? noCell) : near;
   }
 
-  set(id: number, value: PickleValue): void {
-    if (this.get(id) === undefined) this.count++;
-    if (!isListed(id)) {
-      this.#others.set(id, value);
-      return;
-    }
-    while (this.#listed.length <= id) this.#listed.push(undefined);
-    this.#listed[id] = value;
+  /** Of one that is set. */
+  number(id: number): number {
+    return this.#isNear(id) && this.#near.kind[id] !== noCell ? this.#near.number[id]! : this.#far.get(id)![1];
+  }
+
+  set(id: number, kind: number, number: number): void {
+    if (this.kind(id) === noCell) this.count++;
+    if (!this.#isNear(id) && id >>> 0 === id && id < 2 * this.count + 65_536)
+      this.#near.take(id + 1 - this.#near.length);
+    if (this.#isNear(id)) {
+      this.#near.kind[id] = kind;
+      this.#near.number[id] = number;
+    } else this.#far.set(id, [kind, number]);
+  }
+
+  #isNear(id: number): boolean {
+    return id >>> 0 === id && id < this.#near.length;
   }
 }
 
-function isListed(id: number): boolean {
-  return id >>> 0 === id && id < listedIds;
-}
-
-export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimits): PickleValue {
+export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimits): PickleTree {
   const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  const stack: Item[] = [];
+  const tree = new PickleTree(bytes);
+  const { texts, lists, dictionaries } = tree;
+  const stack = new Cells();
   const memo = new Memo();
-  const keys = new SharedKeys();
   /** Where marks lie in the stack. */
   const marks: number[] = [];
   let values = 0;
@@ -101,33 +107,46 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     at += count;
     return from;
   };
-  const push = (value: Item): void => {
-    if (++values > limits.values) fail(`holds more than ${limits.values} values`, at);
-    stack.push(value);
+  /** The place of the value on top of the stack. */
+  const top = (): number => {
+    const place = stack.length - 1;
+    if (place < 0 || stack.kind[place] === markCell) fail('is broken: a value is missing', at);
+    return place;
   };
-  const pop = (): PickleValue => {
-    const value = stack.pop();
-    if (value === undefined || value === mark) return fail('is broken: a value is missing', at);
-    return value as PickleValue;
-  };
-  const top = (): PickleValue => {
-    const value = stack[stack.length - 1];
-    if (value === undefined || value === mark) return fail('is broken: a value is missing', at);
-    return value as PickleValue;
+  /** Its place still holds the value that was taken. */
+  const pop = (): number => {
+    const place = top();
+    stack.length = place;
+    return place;
   };
   /** Where the items behind the last mark begin; the mark is none any more. */
   const toMark = (): number => {
     const from = marks.pop();
     return from === undefined ? fail('is broken: a mark is missing', at) : from + 1;
   };
-  const popToMark = (): PickleValue[] => {
-    const items = stack.slice(toMark()) as PickleValue[];
-    stack.length -= items.length + 1;
-    return items;
+  /** The list, set or dictionary at this place of the stack. */
+  const container = (place: number, kind: number, otherwise: string, offset: number): number => {
+    if (place < 0 || stack.kind[place] === markCell) fail('is broken: a value is missing', at);
+    if (stack.kind[place] !== kind) fail(`is broken: ${otherwise}`, offset);
+    return stack.number[place]!;
   };
-  const text = (length: number): string => {
+  const listAt = (place: number, offset: number): number =>
+    container(place, listCell, 'items are added to what is not a list', offset);
+  const dictionaryAt = (place: number, offset: number): number =>
+    container(place, dictionaryCell, 'items are set on what is not a dictionary', offset);
+  /** A new list of the items from this place of the stack on, which are taken. */
+  const listFrom = (from: number): number => {
+    const list = lists.add();
+    lists.append(list, stack, from, stack.length);
+    return list;
+  };
+  const setItems = (dictionary: number, from: number, offset: number): void => {
+    if ((stack.length - from) % 2 === 1) fail('is broken: a key has no value', offset);
+    dictionaries.setItems(dictionary, stack, from, stack.length);
+  };
+  const text = (length: number): number => {
     const from = need(length);
-    return strFromU8(bytes.subarray(from, from + length));
+    return texts.add(from, from + length);
   };
   const length8 = (): number => {
     const from = need(8);
@@ -135,10 +154,13 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     if (value > BigInt(bytes.length)) fail('ends early: the file was cut, or is not a pickle', from);
     return Number(value);
   };
-  const line = (): string => {
+  const lineEnd = (): number => {
     const end = bytes.indexOf(10, at);
-    if (end < 0) fail('ends early: the file was cut, or is not a pickle', bytes.length);
-    return text(end + 1 - at).slice(0, -1);
+    return end < 0 ? fail('ends early: the file was cut, or is not a pickle', bytes.length) : end;
+  };
+  const line = (): string => {
+    const from = need(lineEnd() + 1 - at);
+    return strFromU8(bytes.subarray(from, at - 1));
   };
   /** A whole number of up to four bytes, of which the last one has the sign. */
   const half = (from: number, count: number): number => {
@@ -146,44 +168,24 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     for (let i = count - 1; i >= 0; i--) value = (value << 8) | bytes[from + i]!;
     return count === 0 ? 0 : (value << (32 - 8 * count)) >> (32 - 8 * count);
   };
-  const long = (count: number): number | bigint => {
-    if (count > 1024) fail(`holds a whole number of ${count} bytes`, at);
-    const from = need(count);
-    if (count <= 8) {
-      // Addresses and times: two halves hold them, and a bigint is made only where a double cannot.
-      if (count <= 4) return half(from, count);
-      const high = half(from + 4, count - 4);
-      if (high > -(2 ** 21) && high < 2 ** 21) return high * 2 ** 32 + view.getUint32(from, true);
-    }
+  /** Addresses and times: two halves hold them. NaN: a double does not hold what stands in these bytes. */
+  const long = (from: number, count: number): number => {
+    if (count <= 4) return half(from, count);
+    const high = count <= 8 ? half(from + 4, count - 4) : Number.NaN;
+    return high > -(2 ** 21) && high < 2 ** 21 ? high * 2 ** 32 + view.getUint32(from, true) : Number.NaN;
+  };
+  const bigint = (from: number, count: number): bigint => {
     let value = 0n;
     for (let i = count - 1; i >= 0; i--) value = (value << 8n) | BigInt(bytes[from + i]!);
-    if (count > 0 && bytes[from + count - 1]! >= 0x80) value -= 1n << BigInt(count * 8);
-    return value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER) ? Number(value) : value;
-  };
-  const list = (offset: number): PickleValue[] => {
-    const value = top();
-    return Array.isArray(value) ? value : fail('is broken: items are added to what is not a list', offset);
-  };
-  const dictionary = (offset: number): PickleDictionary => {
-    const value = top();
-    return value instanceof PickleDictionary
-      ? value
-      : fail('is broken: items are set on what is not a dictionary', offset);
-  };
-  /** Takes keys and values from the stack. */
-  const setItems = (target: PickleDictionary, from: number, offset: number): void => {
-    if ((stack.length - from) % 2 === 1) fail('is broken: a key has no value', offset);
-    target.setAll(stack, from);
-  };
-  const get = (id: number, offset: number): void => {
-    const value = memo.get(id);
-    if (value === undefined) fail(`is broken: it names memo ${id}, which was not set`, offset);
-    push(value!);
+    return bytes[from + count - 1]! >= 0x80 ? value - (1n << BigInt(count * 8)) : value;
   };
 
   for (;;) {
     const offset = need(1);
     const code = bytes[offset]!;
+    /** What the opcode pushes. */
+    let kind = noCell;
+    let number = 0;
     switch (code) {
       case 0x80: {
         const protocol = bytes[need(1)]!;
@@ -193,78 +195,111 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
       case 0x95: // FRAME
         length8();
         break;
-      case 0x2e: // STOP
-        return pop();
+      case 0x2e: {
+        // STOP
+        const place = pop();
+        tree.root = tree.cells.length;
+        tree.cells.push(stack.kind[place]!, stack.number[place]!);
+        return tree;
+      }
       case 0x28: // MARK
         if (marks.length >= limits.depth) fail(`nests deeper than ${limits.depth}`, offset);
         marks.push(stack.length);
-        push(mark);
+        kind = markCell;
         break;
       case 0x30: // POP
-        if (stack.pop() === mark) marks.pop();
+        if (stack.length > 0 && stack.kind[--stack.length] === markCell) marks.pop();
         break;
       case 0x31: // POP_MARK
-        popToMark();
+        stack.length = toMark() - 1;
         break;
-      case 0x32: // DUP
-        push(top());
+      case 0x32: {
+        // DUP
+        const place = top();
+        kind = stack.kind[place]!;
+        number = stack.number[place]!;
         break;
+      }
       case 0x4e: // NONE
-        push(null);
+        kind = noneCell;
         break;
       case 0x88: // NEWTRUE
-        push(true);
+        kind = trueCell;
         break;
       case 0x89: // NEWFALSE
-        push(false);
+        kind = falseCell;
         break;
       case 0x4a: // BININT
-        push(view.getInt32(need(4), true));
+        kind = numberCell;
+        number = view.getInt32(need(4), true);
         break;
       case 0x4b: // BININT1
-        push(bytes[need(1)]!);
+        kind = numberCell;
+        number = bytes[need(1)]!;
         break;
       case 0x4d: // BININT2
-        push(view.getUint16(need(2), true));
+        kind = numberCell;
+        number = view.getUint16(need(2), true);
         break;
       case 0x8a: // LONG1
-        push(long(bytes[need(1)]!));
+      case 0x8b: {
+        // LONG4
+        const count = code === 0x8a ? bytes[need(1)]! : view.getInt32(need(4), true);
+        if (count > 1024) fail(`holds a whole number of ${count} bytes`, at);
+        const from = need(count);
+        kind = numberCell;
+        number = long(from, count);
+        if (Number.isNaN(number)) {
+          const value = bigint(from, count);
+          if (value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER))
+            number = Number(value);
+          else {
+            kind = bigintCell;
+            number = tree.bigints.push(value) - 1;
+          }
+        }
         break;
-      case 0x8b: // LONG4
-        push(long(view.getInt32(need(4), true)));
-        break;
+      }
       case 0x47: // BINFLOAT
-        push(view.getFloat64(need(8), false));
+        kind = numberCell;
+        number = view.getFloat64(need(8), false);
         break;
       case 0x49: // INT
       case 0x4c: {
         // LONG
         const digits = line();
-        if (digits === '00' || digits === '01') push(digits === '01');
-        else if (/^-?\d{1,40}L?$/.test(digits)) push(Number(digits.replace('L', '')));
-        else fail('holds a number that is none', offset);
+        if (digits === '00' || digits === '01') kind = digits === '01' ? trueCell : falseCell;
+        else if (/^-?\d{1,40}L?$/.test(digits)) {
+          kind = numberCell;
+          number = Number(digits.replace('L', ''));
+        } else fail('holds a number that is none', offset);
         break;
       }
       case 0x46: // FLOAT
-        push(Number(line()));
+        kind = numberCell;
+        number = Number(line());
         break;
       case 0x8c: // SHORT_BINUNICODE
-        push(text(bytes[need(1)]!));
+      case 0x55: // SHORT_BINSTRING
+        kind = textCell;
+        number = text(bytes[need(1)]!);
         break;
       case 0x58: // BINUNICODE
-        push(text(view.getUint32(need(4), true)));
+        kind = textCell;
+        number = text(view.getUint32(need(4), true));
         break;
       case 0x8d: // BINUNICODE8
-        push(text(length8()));
-        break;
-      case 0x55: // SHORT_BINSTRING
-        push(text(bytes[need(1)]!));
+        kind = textCell;
+        number = text(length8());
         break;
       case 0x54: // BINSTRING
-        push(text(view.getInt32(need(4), true)));
+        kind = textCell;
+        number = text(view.getInt32(need(4), true));
         break;
       case 0x56: // UNICODE
-        push(line());
+        kind = textCell;
+        number = text(lineEnd() - at);
+        need(1);
         break;
       case 0x43: // SHORT_BINBYTES
       case 0x42: // BINBYTES
@@ -273,111 +308,116 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         // BYTEARRAY8
         const length = code === 0x43 ? bytes[need(1)]! : code === 0x42 ? view.getUint32(need(4), true) : length8();
         const from = need(length);
-        push(bytes.slice(from, from + length));
+        kind = bytesCell;
+        number = tree.pieces.push(bytes.subarray(from, from + length)) - 1;
         break;
       }
       case 0x5d: // EMPTY_LIST
-        push([]);
-        break;
       case 0x29: // EMPTY_TUPLE
-        push([]);
+        kind = listCell;
+        number = lists.add();
         break;
       case 0x7d: // EMPTY_DICT
-        push(new PickleDictionary(keys));
+        kind = dictionaryCell;
+        number = dictionaries.add();
         break;
       case 0x8f: // EMPTY_SET
-        push(new Set());
+        kind = setCell;
+        number = lists.add();
         break;
       case 0x6c: // LIST
       case 0x74: // TUPLE
-        push(popToMark());
+      case 0x91: {
+        // FROZENSET
+        const from = toMark();
+        kind = code === 0x91 ? setCell : listCell;
+        number = listFrom(from);
+        stack.length = from - 1;
         break;
+      }
       case 0x64: {
         // DICT
         const from = toMark();
-        const made = new PickleDictionary(keys);
-        setItems(made, from, offset);
+        kind = dictionaryCell;
+        number = dictionaries.add();
+        setItems(number, from, offset);
         stack.length = from - 1;
-        push(made);
         break;
       }
       case 0x85: // TUPLE1
-        push([pop()]);
-        break;
-      case 0x86: {
-        // TUPLE2
-        const second = pop();
-        push([pop(), second]);
-        break;
-      }
+      case 0x86: // TUPLE2
       case 0x87: {
         // TUPLE3
-        const third = pop();
-        const second = pop();
-        push([pop(), second, third]);
+        const count = code - 0x84;
+        for (let i = 0; i < count; i++) pop();
+        stack.length += count;
+        kind = listCell;
+        number = listFrom(stack.length - count);
+        stack.length -= count;
         break;
       }
       case 0x61: {
         // APPEND
         const item = pop();
-        list(offset).push(item);
+        lists.append(listAt(item - 1, offset), stack, item, item + 1);
         break;
       }
       case 0x65: {
         // APPENDS
-        const items = popToMark();
-        const target = list(offset);
-        for (const item of items) target.push(item);
+        const from = toMark();
+        lists.append(listAt(from - 2, offset), stack, from, stack.length);
+        stack.length = from - 1;
         break;
       }
       case 0x73: {
         // SETITEM
-        const value = pop();
+        pop();
         const key = pop();
-        dictionary(offset).set(key, value);
+        dictionaries.setItems(dictionaryAt(key - 1, offset), stack, key, key + 2);
         break;
       }
       case 0x75: {
         // SETITEMS
         const from = toMark();
-        const target = stack[from - 2];
-        if (!(target instanceof PickleDictionary)) fail('is broken: items are set on what is not a dictionary', offset);
-        setItems(target as PickleDictionary, from, offset);
+        setItems(dictionaryAt(from - 2, offset), from, offset);
         stack.length = from - 1;
         break;
       }
       case 0x90: {
         // ADDITEMS
-        const items = popToMark();
-        const target = top();
-        if (!(target instanceof Set)) fail('is broken: items are added to what is not a set', offset);
-        for (const item of items) (target as Set<PickleValue>).add(item);
+        const from = toMark();
+        const set = container(from - 2, setCell, 'items are added to what is not a set', offset);
+        lists.append(set, stack, from, stack.length);
+        stack.length = from - 1;
         break;
       }
-      case 0x91: // FROZENSET
-        push(new Set(popToMark()));
-        break;
       case 0x94: // MEMOIZE
-        memo.set(memo.count, top());
-        break;
       case 0x71: // BINPUT
-        memo.set(bytes[need(1)]!, top());
-        break;
       case 0x72: // LONG_BINPUT
-        memo.set(view.getUint32(need(4), true), top());
+      case 0x70: {
+        // PUT
+        const id =
+          code === 0x94
+            ? memo.count
+            : code === 0x71
+              ? bytes[need(1)]!
+              : code === 0x72
+                ? view.getUint32(need(4), true)
+                : Number(line());
+        const place = top();
+        memo.set(id, stack.kind[place]!, stack.number[place]!);
         break;
-      case 0x70: // PUT
-        memo.set(Number(line()), top());
-        break;
+      }
       case 0x68: // BINGET
-        get(bytes[need(1)]!, offset);
-        break;
       case 0x6a: // LONG_BINGET
-        get(view.getUint32(need(4), true), offset);
+      case 0x67: {
+        // GET
+        const id = code === 0x68 ? bytes[need(1)]! : code === 0x6a ? view.getUint32(need(4), true) : Number(line());
+        kind = memo.kind(id);
+        if (kind === noCell) fail(`is broken: it names memo ${id}, which was not set`, offset);
+        number = memo.number(id);
         break;
-      case 0x67: // GET
-        get(Number(line()), offset);
-        break;
+      }
       default: {
         const name = refused[code];
         if (name)
@@ -390,6 +430,11 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
           offset,
         );
       }
+    }
+    // One place for all opcodes: a number that goes through a call is an object on the heap, but here it need not be.
+    if (kind !== noCell) {
+      if (++values > limits.values) fail(`holds more than ${limits.values} values`, at);
+      stack.push(kind, number);
     }
   }
 }

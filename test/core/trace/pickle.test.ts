@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { TraceError } from '../../../core/trace/error.ts';
 import { readPickle } from '../../../core/trace/pickle.ts';
-import type { PickleDictionary } from '../../../core/trace/pickle-dictionary.ts';
+import { bytesCell, dictionaryCell, listCell, noneCell, setCell } from '../../../core/trace/pickle-cells.ts';
+import type { PickleTree } from '../../../core/trace/pickle-tree.ts';
 
 /** Bytes from text and numbers; a string stands for its characters. */
 function bytes(...parts: readonly (string | number | readonly number[])[]): Uint8Array {
@@ -11,6 +12,21 @@ function bytes(...parts: readonly (string | number | readonly number[])[]): Uint
 }
 
 const stop = '.';
+
+/** What the pickle holds as objects; what holds itself is not for this. */
+function heldIn(tree: PickleTree, cell: number = tree.root): unknown {
+  const { kind, number } = { kind: tree.cells.kind[cell]!, number: tree.cells.number[cell]! };
+  const items = () =>
+    Array.from({ length: tree.lists.length(number) }, (_, i) => heldIn(tree, tree.lists.at(number) + i));
+  if (kind === noneCell) return null;
+  if (kind === listCell) return items();
+  if (kind === setCell) return new Set(items());
+  if (kind === bytesCell) return tree.pieces[number];
+  if (kind !== dictionaryCell) return tree.plain(kind, number);
+  return new Map(
+    tree.dictionaries.entries(number).map(([keyKind, key, value]) => [tree.plain(keyKind, key), heldIn(tree, value)]),
+  );
+}
 
 describe('data', () => {
   it.each([
@@ -26,9 +42,17 @@ describe('data', () => {
     ['SHORT_BINUNICODE', bytes(0x8c, 3, [0xe2, 0x82, 0xac], stop), '€'],
     ['a tuple of two', bytes('K', 1, 'K', 2, 0x86, stop), [1, 2]],
     ['a list by marks', bytes(']', '(', 'K', 1, 'K', 2, 'e', stop), [1, 2]],
+    ['a list that grows', bytes(']', 'K', 1, 'a', '(', 'K', 2, 'K', 3, 'e', 'K', 4, 'a', stop), [1, 2, 3, 4]],
+    ['a list of a list', bytes(']', ']', 'K', 1, 'a', 'a', 'K', 2, 'a', stop), [[1], 2]],
+    ['a tuple of three', bytes('K', 1, 'K', 2, 'N', 0x87, stop), [1, 2, null]],
+    ['a set', bytes(0x8f, '(', 'K', 1, 'K', 2, 0x90, stop), new Set([1, 2])],
+    ['bytes', bytes('C', 2, [7, 8], stop), Uint8Array.of(7, 8)],
+    ['a text of protocol 0', bytes('Vab\n', stop), 'ab'],
+    ['what POP leaves', bytes('K', 1, '(', 'K', 2, '1', 'K', 3, '0', stop), 1],
+    ['what DUP doubles', bytes('K', 1, '2', 0x86, stop), [1, 1]],
     ['a number of protocol 0', bytes('I42\n', stop), 42],
   ])('%s', (_, input, value) => {
-    expect(readPickle(input)).toEqual(value);
+    expect(heldIn(readPickle(input))).toEqual(value);
   });
 
   it('whole numbers of any length are what their bytes say', () => {
@@ -42,11 +66,11 @@ describe('data', () => {
         );
         const safe = value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER);
         const expected = safe ? Number(value) : value;
-        expect([count, readPickle(bytes(0x8a, count, digits, stop))]).toEqual([count, expected]);
+        expect([count, heldIn(readPickle(bytes(0x8a, count, digits, stop)))]).toEqual([count, expected]);
       }
   });
 
-  const mapOf = (input: Uint8Array): Map<unknown, unknown> => (readPickle(input) as PickleDictionary).asMap();
+  const mapOf = (input: Uint8Array): Map<unknown, unknown> => heldIn(readPickle(input)) as Map<unknown, unknown>;
 
   it('a dictionary has its keys and values, the last of each key', () => {
     expect(mapOf(bytes('}', '(', 0x8c, 1, 'a', 'K', 1, 'u', stop))).toEqual(new Map([['a', 1]]));
@@ -59,19 +83,57 @@ describe('data', () => {
     const large = mapOf(bytes('}', '(', ...many, 'u', stop));
     expect([large.size, large.get(0), large.get(299)]).toEqual([300, 0, 299 & 7]);
     const each = Array.from({ length: 9_000 }, (_, i) => ['}', 'M', i & 255, i >> 8, 'K', i & 7, 's'] as const).flat();
-    const list = readPickle(bytes(']', '(', ...each, 'e', stop)) as PickleDictionary[];
+    const list = heldIn(readPickle(bytes(']', '(', ...each, 'e', stop))) as Map<unknown, unknown>[];
     for (const [i, one] of list.entries())
-      if (one.get(i) !== (i & 7) || one.has(i + 1)) expect.fail(`the dictionary ${i}`);
+      if (one.get(i) !== (i & 7) || one.size !== 1) expect.fail(`the dictionary ${i}`);
+  });
+
+  it('dictionaries with many sets of texts as keys are as others', () => {
+    const keyed = (i: number) => [0x8c, 5, `k${String(i).padStart(4, '0')}`, 'K', i & 7] as const;
+    const each = Array.from({ length: 6_000 }, (_, i) => ['}', '(', ...keyed(i), ...keyed(i + 1), 'u'] as const).flat();
+    const tree = readPickle(bytes(']', '(', ...each, 'e', stop));
+    for (const [i, cell] of tree.items(tree.root).entries()) {
+      const value = tree.number(tree.get(cell, `k${String(i + 1).padStart(4, '0')}`));
+      if (value !== ((i + 1) & 7) || tree.get(cell, `k${String(i + 2).padStart(4, '0')}`) !== -1)
+        expect.fail(`the dictionary ${i}`);
+    }
+  });
+
+  it('a dictionary that is filled piece by piece, between others, keeps its values', () => {
+    const one = (key: string, value: number) => [0x8c, 1, key, 'K', value, 's'] as const;
+    const input = bytes(
+      '}',
+      0x94,
+      ...one('a', 1),
+      '}',
+      ...one('x', 9),
+      'h',
+      0,
+      ...one('b', 2),
+      ...one('a', 3),
+      0x87,
+      stop,
+    );
+    const map = new Map([['a', 3], ['b', 2]]); // biome-ignore format: one dictionary
+    expect(heldIn(readPickle(input))).toEqual([map, new Map([['x', 9]]), map]);
   });
 
   it('what is shared is one object', () => {
-    const [first, second] = readPickle(bytes(0x80, 4, ']', 0x94, 'h', 0, 0x86, stop)) as unknown[];
-    expect(first).toBe(second);
+    const tree = readPickle(bytes(0x80, 4, ']', 0x94, 'h', 0, 0x86, stop));
+    const [first, second] = tree.items(tree.root);
+    expect(tree.which(first!, listCell)).toBe(tree.which(second!, listCell));
+    expect(tree.which(first!, listCell)).toBeGreaterThanOrEqual(0);
   });
 
   it('a list may hold itself', () => {
-    const list = readPickle(bytes(']', 0x94, 'h', 0, 'a', stop)) as unknown[];
-    expect(list[0]).toBe(list);
+    const tree = readPickle(bytes(']', 0x94, 'h', 0, 'a', stop));
+    expect(tree.which(tree.first(tree.root), listCell)).toBe(tree.which(tree.root, listCell));
+  });
+
+  it('numbers of the memo far apart, set again, and named by lines', () => {
+    const far = [0xff, 0xff, 0xff, 0xff] as const;
+    const input = bytes('K', 1, 'r', far, 'K', 2, 'q', 3, 'K', 3, 'q', 3, 'K', 4, 'p70000\n', '(', 'j', far, 'h', 3, 'g70000\n', 't', stop); // biome-ignore format: one program
+    expect(heldIn(readPickle(input))).toEqual([1, 3, 4]);
   });
 });
 
