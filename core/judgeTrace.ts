@@ -23,8 +23,8 @@ export function judgeTrace(trace: Trace): TraceHazard[] {
 
 /** The same with the facts of each: its steps. */
 export function judge(trace: Trace): JudgedHazard[] {
+  if (trace.accesses === false || !knowsAccesses(trace.program)) return [];
   const { program } = trace;
-  if (!knowsAccesses(program)) return [];
   const run = new MeasuredRun(trace);
   const groups = new Map<string, Group>();
   for (const hazard of examine(program).hazards) {

@@ -36,8 +36,10 @@ export function makeRun(trace: Trace, hazards: readonly TraceHazard[], name: str
     trace,
     hazards,
     timeline: buildTimeline(trace, hazards, parts),
-    accesses: trace.program.steps.some((step) => step.kind === 'launch' && step.accesses.length > 0),
-    canPlay: trace.program.steps.length > 0,
+    accesses:
+      trace.accesses !== false &&
+      trace.program.steps.some((step) => step.kind === 'launch' && step.accesses.length > 0),
+    canPlay: (trace.stepTime ?? trace.program.steps).length > 0,
   };
 }
 

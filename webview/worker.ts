@@ -133,8 +133,8 @@ function align(by: Alignment): void {
 }
 
 function handOver(run: Run): void {
-  const { program } = run.trace;
-  const empty: StreamProgram = { ...program, events: [], blocks: [], origins: [], steps: [] };
+  const { streams, threads } = run.trace.program;
+  const empty: StreamProgram = { streams, threads, events: [], blocks: [], origins: [], steps: [] };
   const light = { ...run, trace: { ...run.trace, program: empty } };
   const buffers = new Set<ArrayBuffer>();
   findBuffers(light, buffers);

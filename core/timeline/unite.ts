@@ -105,6 +105,7 @@ export function unite(first: Side, second: Side, shift = 0): United {
       device: joined(devicesOf(a), devicesOf(b)),
     },
     stepTime: undefined,
+    accesses: undefined,
     limits: [...new Set([...a.limits, ...b.limits])],
     problems: [...a.problems, ...b.problems],
     // Only the tables of the program are put together: no step of two runs has an order to the other's.

@@ -22,6 +22,11 @@ export abstract class Column<T extends Cells> {
     for (let row = 0; row < length; row++) cells[row]! += delta;
   }
 
+  /** The cells so far, for who keeps them. */
+  copy(): T {
+    return this.cells.slice(0, this.length) as T;
+  }
+
   /** Puts the cells in the order of `order`, which names each row once. */
   reorder(order: Int32Array): void {
     this.cells = this.gather(order);

@@ -320,6 +320,10 @@ export class TraceDraft {
     counts?: Partial<TraceCounts>;
     /** Beside the host rows, in their order. */
     hostRow?: Int32Array;
+    /** In place of the steps that were pushed: one without accesses, which is made when somebody asks for it. */
+    program?: StreamProgram;
+    /** Beside the blocks. */
+    pinned?: Uint8Array;
   }): Trace {
     if (this.strings.mended > 0)
       this.problems.add(
@@ -342,7 +346,7 @@ export class TraceDraft {
     this.#pointOriginsAtSlices(deviceOrder);
     const counterOrder = groupedOrder(counters.length, undefined, counters.time.cells);
 
-    const program: StreamProgram = {
+    const program: StreamProgram = about.program ?? {
       streams: this.programStreams,
       events: this.events,
       blocks: this.programBlocks,
@@ -417,6 +421,7 @@ export class TraceDraft {
         allocationSite: blocks.allocationSite.finish(),
         releaseSite: blocks.releaseSite.finish(),
         programBlock: blocks.programBlock.finish(),
+        ...(about.pinned === undefined ? {} : { pinned: about.pinned }),
       },
       counters: {
         length: counters.length,
@@ -432,6 +437,7 @@ export class TraceDraft {
       counts: { ...this.#counts(), ...about.counts },
       limits: this.limits,
       problems: this.problems.finish(),
+      ...(about.program === undefined ? {} : { accesses: false }),
       program,
     };
   }

@@ -6,14 +6,16 @@
  *     alloc ──── in use ──── free_requested ░░ held back ░░ free_completed
  */
 import type { MemoryKind } from '../program/program.ts';
+import { uint8 } from './columns.ts';
 import { annotationSlice, TraceDraft } from './draft.ts';
 import { TraceError } from './error.ts';
 import { NumberMap } from './number-map.ts';
 import { readPickle } from './pickle.ts';
-import { listCell } from './pickle-cells.ts';
+import { listCell, numberCell } from './pickle-cells.ts';
 import { Fields, type PickleTree } from './pickle-tree.ts';
 import type { FormatReader } from './reader.ts';
 import { actionOf, Entries } from './snapshot-entries.ts';
+import { Calls, programOf } from './snapshot-program.ts';
 import { Stacks } from './snapshot-stacks.ts';
 import { blocksOf, Totals } from './snapshot-totals.ts';
 import type { Trace } from './trace.ts';
@@ -57,11 +59,12 @@ class Snapshot {
   readonly #segments: readonly number[];
   readonly #fields: Fields;
   readonly #streams = new Map<string, number>();
+  #lastStream = { device: -1, number: -1, stream: -1 };
   /** Live blocks by memory, device and address. */
   readonly #live = { device: new Map<number, NumberMap>(), pinned: new Map<number, NumberMap>() };
-  /** Names of blocks by their addresses. */
-  readonly #nameOf = new NumberMap();
-  readonly #names: string[] = [];
+  readonly #calls = new Calls();
+  /** 1: the block is of pinned host memory. */
+  readonly #pinned = uint8();
   #start = 0;
   #older = 0;
   /** Per device the segments given back since the last one was got. */
@@ -103,11 +106,14 @@ class Snapshot {
     this.#ghosts(tree.items(tree.get(tree.root, 'host_segments')), 'pinned');
     this.#annotations(annotations);
     this.#tellLimits();
+    const pinned = this.#pinned.finish();
     return draft.finish({
       format: 'snapshot',
       producer: 'torch.cuda.memory snapshot',
       clock: 'gpu',
       counts: { rows: entries.length },
+      program: programOf(draft, this.#calls, pinned),
+      pinned,
       unixStart: entries.hasTimes && this.#start > 0 ? String(BigInt(Math.floor(this.#start)) * 1000n) : undefined,
     });
   }
@@ -137,11 +143,7 @@ class Snapshot {
         const site = this.#siteOf(index);
         const block = this.#newBlock(entries.cell.get(index), device, memory, address, size, time, site);
         this.#liveOn(memory, device).set(address, block);
-        const stream = blocks.stream.get(block);
-        draft.pushStep(
-          { kind: 'allocate', thread: 0, origin: draft.origin(row, draft.sites.userSite(site)), block, stream },
-          time,
-        );
+        this.#call(true, block, row, site, time);
         break;
       }
       case actionOf.free_requested: {
@@ -149,10 +151,7 @@ class Snapshot {
         const block = this.#blockAt(index, memory);
         blocks.releaseRequested.set(block, time);
         blocks.releaseSite.set(block, site);
-        draft.pushStep(
-          { kind: 'release', thread: 0, origin: draft.origin(row, draft.sites.userSite(site)), block },
-          time,
-        );
+        this.#call(false, block, row, site, time);
         break;
       }
       case actionOf.free_completed:
@@ -171,6 +170,11 @@ class Snapshot {
         this.#outOfMemory(index, row, time);
         break;
     }
+  }
+
+  #call(allocates: boolean, block: number, row: number, site: number, time: number): void {
+    this.#calls.push(allocates, block, row, this.#draft.sites.userSite(site));
+    this.#draft.stepTime.push(time);
   }
 
   #siteOf(index: number): number {
@@ -252,25 +256,10 @@ class Snapshot {
     // A label that the program gave with torch._C._cuda_setMemoryMetadata.
     const label = this.#tree.text(labelCell!) ?? '';
     const name = label === '' ? -1 : draft.strings.add(label);
-    const block = draft.programBlocks.length;
-    draft.programBlocks.push({
-      name: name >= 0 ? draft.strings.list[name]! : this.#nameAt(address),
-      memory,
-      evidence: true,
-      size,
-      address,
-      stream,
-    });
+    // Blocks of the program are those of the trace.
+    const block = draft.blocks.length;
+    this.#pinned.push(memory === 'pinned' ? 1 : 0);
     return draft.pushBlock({ address, size, stream, allocated, name, allocationSite: site, programBlock: block });
-  }
-
-  /** The allocator hands an address out again and again. */
-  #nameAt(address: number): string {
-    const known = this.#nameOf.get(address);
-    if (known >= 0) return this.#names[known]!;
-    const name = `block ${addressText(Math.max(0, address))}`;
-    this.#nameOf.set(address, this.#names.push(name) - 1);
-    return name;
   }
 
   /** Blocks in use at the end that no entry allocates: older than the recording. */
@@ -350,6 +339,16 @@ class Snapshot {
   }
 
   #stream(device: number, cell: number): number {
+    // Most blocks are of the stream of the one before, and the texts of keys are not made for each of them.
+    const { kind, number } = { kind: this.#tree.kind(cell), number: this.#tree.number(cell) };
+    const last = this.#lastStream;
+    if (kind === numberCell && last.number === number && last.device === device) return last.stream;
+    const stream = this.#findStream(device, cell);
+    if (kind === numberCell) this.#lastStream = { device, number, stream };
+    return stream;
+  }
+
+  #findStream(device: number, cell: number): number {
     const handle = this.#tree.bigint(cell);
     const key = `${device} ${handle}`;
     const known = this.#streams.get(key);
@@ -395,11 +394,4 @@ export const allocatorAlone =
 function framesOf(tree: PickleTree, block: number): number {
   const frames = tree.get(block, 'frames');
   return frames >= 0 ? frames : tree.get(tree.first(tree.get(block, 'history')), 'frames');
-}
-
-/** In two halves of 32 bits, whose digits come much quicker than those of a number that large. */
-function addressText(address: number): string {
-  const high = Math.floor(address / 2 ** 32);
-  const low = (address >>> 0).toString(16);
-  return high > 0 && high < 2 ** 21 ? `0x${high.toString(16)}${low.padStart(8, '0')}` : `0x${address.toString(16)}`;
 }

@@ -42,7 +42,12 @@ export interface Trace {
   readonly limits: readonly string[];
   /** What went wrong while reading; what could be read is here all the same. */
   readonly problems: readonly TraceProblem[];
-  /** Steps in host order. Empty `steps` where the file knows no order (`limits` says so). */
+  /** `false`: no step says what it touches, and nobody need look. Left out: the steps say. */
+  readonly accesses?: false;
+  /**
+   * Steps in host order. Empty `steps` where the file knows no order (`limits` says so). Of a snapshot the tables are made
+   * when they are asked for.
+   */
   readonly program: StreamProgram;
 }
 
@@ -171,6 +176,8 @@ export interface BlockColumns {
   readonly releaseSite: Int32Array;
   /** Index into `program.blocks`, -1 if the program does not have it. */
   readonly programBlock: Int32Array;
+  /** 1: pinned host memory. Left out: the block's entry in the program says where it lies. */
+  readonly pinned?: Uint8Array;
 }
 
 /** Bytes over time per device; one row a change. */
