@@ -3,6 +3,7 @@
  * with the unused addresses between them taken out. Four times a block: allocated, release requested, last GPU use,
  * reusable.
  */
+import { groupedOrder } from '../trace/columns.ts';
 import { groupBy, inOrder } from './grouping.ts';
 import { memoryOf } from './memory.ts';
 import { holds, type Part } from './parts.ts';
@@ -84,22 +85,24 @@ export function makePool(
   blocks: BlockColumns,
   times: BlockTimes,
 ): Pool {
-  const byAddress = Array.from(items).sort((a, b) => blocks.address[a]! - blocks.address[b]!);
+  const byAddress = inOrderOfAddress(items, blocks);
   const lowest = addressRanges(byAddress, blocks);
-  const rowOf = (block: number): number => lastAtMost(lowest, blocks.address[block]!);
+  const rowOf = new Int32Array(items.length);
   const counts = new Int32Array(lowest.length);
   let smallest = Number.POSITIVE_INFINITY;
   let largest = 0;
-  for (const block of items) {
-    counts[rowOf(block)]!++;
-    smallest = Math.min(smallest, blocks.size[block]!);
-    largest = Math.max(largest, blocks.size[block]!);
+  for (let i = 0; i < items.length; i++) {
+    const row = lastAtMost(lowest, blocks.address[items[i]!]!);
+    rowOf[i] = row;
+    counts[row]!++;
+    smallest = Math.min(smallest, blocks.size[items[i]!]!);
+    largest = Math.max(largest, blocks.size[items[i]!]!);
   }
   const rows = Array.from(counts, (count) => new Int32Array(count));
   counts.fill(0);
-  for (const block of items) {
-    const row = rowOf(block);
-    rows[row]![counts[row]!++] = block;
+  for (let i = 0; i < items.length; i++) {
+    const row = rowOf[i]!;
+    rows[row]![counts[row]!++] = items[i]!;
   }
   return {
     part,
@@ -114,33 +117,45 @@ export function makePool(
   };
 }
 
-/** Starts of the elementary ranges that some block covers: cut at every block's first and end address, gaps left out. */
-function addressRanges(byAddress: readonly number[], blocks: BlockColumns): Float64Array {
-  const cuts = new Set<number>();
-  for (const block of byAddress) {
-    cuts.add(blocks.address[block]!);
-    cuts.add(blocks.address[block]! + Math.max(1, blocks.size[block]!));
-  }
-  const sorted = Float64Array.from(cuts).sort();
-  const kept: number[] = [];
-  let covered = Number.NEGATIVE_INFINITY;
-  let next = 0;
-  for (const cut of sorted) {
-    while (next < byAddress.length && blocks.address[byAddress[next]!]! <= cut) {
-      const block = byAddress[next++]!;
-      covered = Math.max(covered, blocks.address[block]! + Math.max(1, blocks.size[block]!));
-    }
-    if (covered > cut) kept.push(cut);
-  }
-  return Float64Array.from(kept);
+function inOrderOfAddress(items: Int32Array, { address }: BlockColumns): Int32Array {
+  const addresses = new Float64Array(items.length);
+  for (let i = 0; i < items.length; i++) addresses[i] = address[items[i]!]!;
+  const order = groupedOrder(items.length, undefined, addresses);
+  for (let i = 0; i < order.length; i++) order[i] = items[order[i]!]!;
+  return order;
 }
 
-function usedBytes(byAddress: readonly number[], blocks: BlockColumns): number {
+/** Starts of the elementary ranges that some block covers: cut at every block's first and end address, gaps left out. */
+function addressRanges(byAddress: Int32Array, { address, size }: BlockColumns): Float64Array {
+  const cuts = new Float64Array(2 * byAddress.length);
+  for (let i = 0; i < byAddress.length; i++) {
+    const block = byAddress[i]!;
+    cuts[2 * i] = address[block]!;
+    cuts[2 * i + 1] = address[block]! + Math.max(1, size[block]!);
+  }
+  cuts.sort();
+  let kept = 0;
+  let covered = Number.NEGATIVE_INFINITY;
+  let next = 0;
+  for (let i = 0; i < cuts.length; i++) {
+    const cut = cuts[i]!;
+    for (; next < byAddress.length && address[byAddress[next]!]! <= cut; next++) {
+      const block = byAddress[next]!;
+      covered = Math.max(covered, address[block]! + Math.max(1, size[block]!));
+    }
+    // What is kept never passes what is read.
+    if (covered > cut && (kept === 0 || cuts[kept - 1] !== cut)) cuts[kept++] = cut;
+  }
+  return cuts.slice(0, kept);
+}
+
+function usedBytes(byAddress: Int32Array, { address, size }: BlockColumns): number {
   let total = 0;
   let until = Number.NEGATIVE_INFINITY;
-  for (const block of byAddress) {
-    const from = Math.max(until, blocks.address[block]!);
-    const to = blocks.address[block]! + blocks.size[block]!;
+  for (let i = 0; i < byAddress.length; i++) {
+    const block = byAddress[i]!;
+    const from = Math.max(until, address[block]!);
+    const to = address[block]! + size[block]!;
     if (to > from) {
       total += to - from;
       until = to;

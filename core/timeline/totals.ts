@@ -42,7 +42,7 @@ function fromCounters({ counters }: Trace, part: Part, index: number): TotalsLan
   const { from, to } = part.counters;
   const device = counters.device ?? new Int32Array(counters.length).fill(-1);
   const found = new Set<number>();
-  for (let i = from; i < to; i++) found.add(device[i]!);
+  for (let i = from; i < to; i++) if (i === from || device[i] !== device[i - 1]) found.add(device[i]!);
   const devices = [...found].sort((a, b) => a - b);
   return devices.map((which) => {
     const rows = rowsOf(device, from, to, which);
@@ -140,12 +140,18 @@ function orderOf(values: Float64Array): Uint32Array {
 }
 
 function finish(time: Float64Array, allocated: Float64Array, heldBack: Float64Array, reserved: Float64Array): Totals {
-  const known = reserved.some((value) => value > 0) ? reserved : new Float64Array(0);
-  const both = allocated.map((value, i) => Math.max(0, value) + Math.max(0, heldBack[i]!));
+  const known = hasPositive(reserved) ? reserved : new Float64Array(0);
+  const both = new Float64Array(time.length);
+  for (let i = 0; i < both.length; i++) both[i] = Math.max(0, allocated[i]!) + Math.max(0, heldBack[i]!);
   const peaks = [peaksOf(allocated), peaksOf(both), peaksOf(known)] as const;
   let highest = 0;
   for (const list of peaks) for (const peak of list) highest = Math.max(highest, peak);
   return { length: time.length, time, allocated, heldBack, reserved: known, peaks, highest };
+}
+
+function hasPositive(values: Float64Array): boolean {
+  for (let i = 0; i < values.length; i++) if (values[i]! > 0) return true;
+  return false;
 }
 
 function peaksOf(values: Float64Array): Float64Array {
