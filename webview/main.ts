@@ -300,11 +300,15 @@ function start(root: HTMLElement): void {
   function askForAnswers({ trace }: Run): void {
     if (trace.deviceSlices.length + trace.hostSlices.length >= quicklyAnswered) return;
     const asking = view;
+    // A message copies the columns, which is to wait until nothing is left to paint.
     requestAnimationFrame(() =>
-      setTimeout(() => {
-        // The worker has this run no more where another is on its way: that one asks for its own.
-        if (view === asking && !isReading) worker?.postMessage({ type: 'answer', trace } satisfies ToWorker);
-      }),
+      requestIdleCallback(
+        () => {
+          // The worker has this run no more where another is on its way: that one asks for its own.
+          if (view === asking && !isReading) worker?.postMessage({ type: 'answer', trace } satisfies ToWorker);
+        },
+        { timeout: 500 },
+      ),
     );
   }
 
