@@ -21,9 +21,15 @@ export const setCell = 10;
 
 /** Cells one behind the other. */
 export class Cells {
-  kind = new Uint8Array(1024);
-  number = new Float64Array(1024);
+  kind: Uint8Array<ArrayBuffer>;
+  number: Float64Array<ArrayBuffer>;
   length = 0;
+
+  /** `expected`: so many cells do not make them grow. */
+  constructor(expected = 1024) {
+    this.kind = new Uint8Array(expected);
+    this.number = new Float64Array(expected);
+  }
 
   push(kind: number, number: number): void {
     if (this.length === this.kind.length) this.#grow(this.length + 1);

@@ -17,8 +17,10 @@ import {
 import { Dictionaries, ownKeys } from './pickle-dictionaries.ts';
 import { Texts } from './pickle-texts.ts';
 
+const mostExpected = 1 << 22;
+
 export class PickleTree {
-  readonly cells = new Cells();
+  readonly cells: Cells;
   readonly texts: Texts;
   readonly bigints: bigint[] = [];
   readonly pieces: Uint8Array[] = [];
@@ -29,6 +31,8 @@ export class PickleTree {
 
   /** `bytes`: the whole file. */
   constructor(bytes: Uint8Array) {
+    // About as many as there are: a value that is kept takes eight bytes of a file that names what it says again.
+    this.cells = new Cells(Math.min(Math.max(bytes.length >> 3, 1024), mostExpected));
     this.texts = new Texts(bytes);
     this.lists = new Lists(this.cells);
     this.dictionaries = new Dictionaries(this.cells);
