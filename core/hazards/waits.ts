@@ -17,6 +17,8 @@ export class Waits {
   /** By statement the first wait for an event without a record, and the statements of which one execution found one. */
   readonly #unrecorded = new Map<number, UnrecordedWait>();
   readonly #recorded = new Set<number>();
+  /** One of several events was recorded, nobody knows which. */
+  #someRecorded = false;
   /** Per waiting stream (threads after the streams) and awaited stream the last wait, plus one. */
   readonly #lastWaitFor: Int32Array;
   /** Per stream its last launch, and per event that of its stream at the record; -1: none. */
@@ -40,6 +42,8 @@ export class Waits {
 
   recorded(event: EventId, stream: StreamId): void {
     this.#launchedAtRecord[event] = this.#lastLaunch[stream]!;
+    const { picked, unknown } = this.#program.events[event]!;
+    this.#someRecorded ||= picked === true || unknown === true;
   }
 
   /** Before the clocks take in the wait. */
@@ -82,7 +86,10 @@ export class Waits {
     if (this.#clocks.recordOf(event) >= 0) {
       // A step without a place has one execution.
       if (statement >= 0) this.#recorded.add(statement);
-    } else if (!this.#program.events[event]!.unknown && !this.#unrecorded.has(statement))
-      this.#unrecorded.set(statement, { kind: 'unrecorded', event, wait });
+      return;
+    }
+    const { unknown, picked } = this.#program.events[event]!;
+    if (unknown || (picked && this.#someRecorded) || this.#unrecorded.has(statement)) return;
+    this.#unrecorded.set(statement, { kind: 'unrecorded', event, wait });
   }
 }

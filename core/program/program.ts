@@ -81,6 +81,8 @@ export interface EventEntry {
   readonly unknown?: boolean;
   /** The place that makes it: events of one place are the slots of one ring. Source only. */
   readonly made?: string;
+  /** One of several of a container that an index picked which is not known: a record through it may be this one's. Source only. */
+  readonly picked?: boolean;
 }
 
 export type MemoryKind = 'device' | 'pinned' | 'pageable';

@@ -270,3 +270,33 @@ def load(host, skip):
         note(marks, skip)
     torch.cuda.current_stream().wait_event(marks[0])
     return x + 1
+
+#- case: the slots of a ring of any length, recorded in a function of their own
+def launch(streams, marks, held, made, slot):
+    stream = streams[slot % len(streams)]
+    with torch.cuda.stream(stream):
+        made[slot].copy_(held[slot], non_blocking=True)
+        marks[slot].record(stream)
+
+def pump(streams, marks, held, made, depth, rounds):
+    busy = [False] * depth
+    for turn in range(rounds + 1):
+        if turn < rounds:
+            slot = turn % depth
+            if busy[slot]:
+                marks[slot].synchronize()
+                busy[slot] = False
+        if turn > 0:
+            slot = (turn - 1) % depth
+            launch(streams, marks, held, made, slot)
+            busy[slot] = True
+    for slot in range(depth):
+        if busy[slot]:
+            marks[slot].synchronize()
+
+def run(depth, lanes, rounds):
+    streams = [torch.cuda.Stream() for _ in range(lanes)]
+    marks = [torch.cuda.Event() for _ in range(depth)]
+    held = [torch.empty(1024, pin_memory=True) for _ in range(depth)]
+    made = [torch.empty(1024, device="cuda") for _ in range(depth)]
+    pump(streams, marks, held, made, depth, rounds)

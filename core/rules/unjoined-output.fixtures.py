@@ -485,3 +485,72 @@ def scaled(buffer, overlap: bool):
     if overlap is not False:
         torch.cuda.current_stream().wait_stream(side)
     return y
+
+#- case: nobody holds the handle when the function returns
+import torch.distributed as dist
+
+class Books:
+    open = {}
+
+def summed(x, later):
+    y = x.detach().clone()
+    work = dist.all_reduce(y, async_op=later)
+    #      ~ `y` is written here, on the process group's stream
+    if work:
+        print("started", len(Books.open))
+    return y
+  # ^ unjoined-output: `y` is returned before the `all_reduce` on the process group's stream is done: no wait of the
+  # | default stream for the process group's stream lies between
+#- good
+import torch.distributed as dist
+
+class Books:
+    open = {}
+
+    def take(self, tensor):
+        for work in self.open.pop(id(tensor)):
+            work.wait()
+        return tensor
+
+def summed(x, later):
+    y = x.detach().clone()
+    work = dist.all_reduce(y, async_op=later)
+    if work:
+        Books.open[id(y)] = [work]
+    return y
+
+#- case: the module keeps the handle of the latest exchange
+import torch.distributed as dist
+
+latest = None
+
+def exchanged(x):
+    global latest
+    y = torch.empty_like(x)
+    latest = dist.all_to_all_single(y, x, async_op=True)
+    return y
+
+def finish():
+    latest.wait()
+
+#- case: the handle hangs on the tensor
+import torch.distributed as dist
+
+def whole(part, shape):
+    y = torch.empty(shape, device="cuda")
+    y._handle = dist.all_gather_into_tensor(y, part, async_op=True)
+    return y
+
+#- case: the stream is given out beside the tensor
+streams = {}
+
+def stream_for(key):
+    if key not in streams:
+        streams[key] = torch.cuda.Stream()
+    return streams[key]
+
+def fetched(host):
+    stream = stream_for("in")
+    with torch.cuda.stream(stream):
+        x = host.to("cuda", non_blocking=True)
+    return stream, x

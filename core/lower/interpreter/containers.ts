@@ -5,6 +5,7 @@ import {
   ClassV,
   DeviceV,
   DictV,
+  EventV,
   type Entry,
   FunctionV,
   InstanceV,
@@ -138,6 +139,8 @@ function memo(m: Machine, owner: ListV | TupleV, index: Value, _origin: string):
 
 /** An unknown index is one of the elements: the first such index met takes the first one. */
 function elementByIdentity(m: Machine, owner: ListV | TupleV | DictV, items: readonly Value[], index: Value): Value {
+  if (index instanceof Unknown && items.length > 1)
+    for (const item of items) if (item instanceof EventV) m.builder.events[item.event]!.picked = true;
   if (index instanceof Unknown && index.computed && items.length > 1 && items.some(isObj))
     return someElement(m, owner, items, index);
   const key = `e:${owner.id}`;
@@ -166,6 +169,7 @@ function someElement(m: Machine, owner: Obj, items: readonly Value[], index: Val
   element.picked = true;
   const sample = items[0];
   if (sample instanceof TensorV) element.device.unite(sample.storage.device);
+  else if (sample instanceof EventV) element.event ??= m.newEvent(element.name, sample.timing, true);
   return element;
 }
 

@@ -40,7 +40,10 @@ export function storagesIn(value: Value, into = new Set<Storage>(), depth = 0): 
   return into;
 }
 
-/** An event or a collective's handle that goes with the tensors: whoever gets them is given the order to wait for. */
+/**
+ * An event, a collective's handle or the stream itself that goes with the tensors, beside them or as an attribute of one:
+ * whoever gets them is given the order to wait for.
+ */
 function carriesOrder(value: Value, depth = 0): boolean {
   if (!isObj(value) || depth > 3) return false;
   if (value instanceof EventV || value instanceof WorkV || (value instanceof Unknown && value.event)) return true;
@@ -53,6 +56,8 @@ function carriesOrder(value: Value, depth = 0): boolean {
   };
   if (value instanceof ListV || value instanceof TupleV) return inside(value.items);
   if (value instanceof DictV) return inside([...value.entries.values()].map((entry) => entry.value));
+  if (value instanceof TensorV) return value.attributes !== undefined && inside(value.attributes.values());
+  if (depth > 0 && (value instanceof StreamV || (value instanceof Unknown && value.stream))) return true;
   if (value instanceof InstanceV)
     return lookup(value.cls, 'wait') !== undefined || (!!value.cls.fields && inside(value.attributes.values()));
   return false;
@@ -75,18 +80,21 @@ function leavesOrder(m: Machine): boolean {
   return false;
 }
 
-/** Memory whose collective has a handle that an object of the caller's keeps: a later call of a method waits for it. */
-function heldByHandles(m: Machine): Set<Storage> {
+/**
+ * Memory whose collective has a handle that somebody still holds when the entry returns, an object, a registry of the module
+ * or a hook: a later call waits for it. A handle that nobody holds is waited for by nobody.
+ */
+function heldByHandles(m: Machine, storages: Iterable<Storage>): Set<Storage> {
   const held = new Set<Storage>();
-  const look = (value: Value, depth: number): void => {
+  if (![...storages].some((storage) => storage.kept)) return held;
+  const seen = new Set<Value>();
+  const look = (value: Value | undefined): void => {
+    if (!isObj(value) || seen.has(value)) return;
+    seen.add(value);
     if (value instanceof WorkV) for (const tensor of value.tensors) held.add(tensor.storage);
-    else if (depth < 3 && (value instanceof ListV || value instanceof TupleV))
-      for (const item of value.items) look(item, depth + 1);
-    else if (depth < 3 && value instanceof DictV)
-      for (const entry of value.entries.values()) look(entry.value, depth + 1);
+    else value.children(look);
   };
-  for (const root of m.roots)
-    if (root instanceof InstanceV) for (const value of root.attributes.values()) look(value, 0);
+  m.visitOutside(look);
   return held;
 }
 
@@ -167,9 +175,10 @@ export function leaveEntry(m: Machine, value: Value, how: 'return' | 'yield'): v
     for (const storage of storagesIn(value)) storage.kept = true;
     return;
   }
-  const held = heldByHandles(m);
+  const leaving = storagesIn(value);
+  const held = heldByHandles(m, leaving);
   noteJoinedStreams(m);
-  for (const storage of storagesIn(value)) {
+  for (const storage of leaving) {
     if (storage.memory !== 'device' || held.has(storage)) continue;
     const selection = m.current(m.deviceIndexOf(storage.device));
     m.watch(storage);

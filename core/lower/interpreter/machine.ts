@@ -414,14 +414,19 @@ export class Machine {
     this.#followed.clear();
   }
 
+  /** What others can still reach when the entry has returned. */
+  visitOutside(visit: (value: Value | undefined) => void): void {
+    for (const module of this.modules.values()) for (const value of module.scope.vars.values()) visit(value);
+    for (const value of this.roots) visit(value);
+    visit(this.consumer);
+    for (const values of [this.unknownGlobals, this.derived, this.caches])
+      for (const value of values.values()) visit(value);
+    for (const hook of this.hooks) visitHook(hook, visit);
+  }
+
   /** What others can still reach when the path ends. */
   #loseReachableEvents(): void {
-    for (const module of this.modules.values()) for (const value of module.scope.vars.values()) this.loseEvents(value);
-    for (const value of this.roots) this.loseEvents(value);
-    this.loseEvents(this.consumer);
-    for (const values of [this.unknownGlobals, this.derived, this.caches])
-      for (const value of values.values()) this.loseEvents(value);
-    for (const hook of this.hooks) visitHook(hook, (value) => this.loseEvents(value));
+    this.visitOutside((value) => this.loseEvents(value));
     for (const { event } of this.#followed) this.builder.events[event]!.followed = true;
   }
 
