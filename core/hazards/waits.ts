@@ -88,8 +88,8 @@ export class Waits {
       if (statement >= 0) this.#recorded.add(statement);
       return;
     }
-    const { unknown, picked } = this.#program.events[event]!;
-    if (unknown || (picked && this.#someRecorded) || this.#unrecorded.has(statement)) return;
+    const { unknown, shared, picked } = this.#program.events[event]!;
+    if (unknown || shared || (picked && this.#someRecorded) || this.#unrecorded.has(statement)) return;
     this.#unrecorded.set(statement, { kind: 'unrecorded', event, wait });
   }
 }

@@ -83,6 +83,8 @@ export interface EventEntry {
   readonly made?: string;
   /** One of several of a container that an index picked which is not known: a record through it may be this one's. Source only. */
   readonly picked?: boolean;
+  /** Others hold it while the code runs that waits for it, and may have recorded it before. Source only. */
+  readonly shared?: boolean;
 }
 
 export type MemoryKind = 'device' | 'pinned' | 'pageable';

@@ -300,3 +300,70 @@ def run(depth, lanes, rounds):
     held = [torch.empty(1024, pin_memory=True) for _ in range(depth)]
     made = [torch.empty(1024, device="cuda") for _ in range(depth)]
     pump(streams, marks, held, made, depth, rounds)
+
+#- case: a hook waits for an event that only it has
+def guarded(x):
+    before = torch.cuda.Event()
+
+    def hook(grad):
+        torch.cuda.current_stream().wait_event(before)
+      # ^ event-never-recorded
+        return grad * 2
+
+    x.register_hook(hook)
+    return x * 2
+#- good
+from typing import TypedDict
+
+class Sent(TypedDict):
+    x: torch.Tensor
+    before: torch.cuda.Event
+
+def guarded(x):
+    before = torch.cuda.Event()
+
+    def hook(grad):
+        torch.cuda.current_stream().wait_event(before)
+        return grad * 2
+
+    x.register_hook(hook)
+    return Sent(x=x * 2, before=before)
+
+#- case: another method records what a hook for saved tensors waits for
+from torch.autograd.graph import saved_tensors_hooks
+
+class Store(saved_tensors_hooks):
+    def __init__(self):
+        self._back = torch.cuda.Event()
+        self._items = []
+        super().__init__(self._put, self._take)
+
+    def _put(self, x):
+        self._items.append(x.data)
+        return len(self._items) - 1
+
+    def _take(self, at):
+        self._back.wait()
+      # ^ event-never-recorded
+        return self._items[at]
+#- good
+from torch.autograd.graph import saved_tensors_hooks
+
+class Store(saved_tensors_hooks):
+    def __init__(self):
+        self._back = torch.cuda.Event()
+        self._items = []
+        super().__init__(self._put, self._take)
+
+    def _put(self, x):
+        self._items.append(x.data)
+        return len(self._items) - 1
+
+    def _take(self, at):
+        self._back.wait()
+        return self._items[at]
+
+    def bring(self, side):
+        with torch.cuda.stream(side):
+            self._items = [x.cuda() for x in self._items]
+            self._back.record()

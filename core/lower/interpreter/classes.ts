@@ -3,10 +3,12 @@ import type { ClassDef, Node, Statement } from '../../python/ast.ts';
 import {
   BoundMethodV,
   ClassV,
+  DictV,
   ExceptionV,
   ExternalV,
   FunctionV,
   InstanceV,
+  keyOf,
   Scope,
   TupleV,
   Unknown,
@@ -147,6 +149,11 @@ export function instantiate(
     );
   }
   const native = moduleLike(cls);
+  if (native !== undefined && /(^|\.)TypedDict$/.test(native) && args.length === 0) {
+    const dict = new DictV();
+    for (const [name, value] of keywords) dict.entries.set(keyOf(name), { key: name, value });
+    return m.temp(dict);
+  }
   if (
     native !== undefined &&
     /^(Exception|BaseException|RuntimeError|ValueError|TypeError|KeyError|StopIteration)$/.test(native)

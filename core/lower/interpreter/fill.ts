@@ -103,16 +103,42 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
 
 /** Events that another call may have recorded since: a method of the object, or of one that it holds. */
 function forgetEvents(m: Machine, self: InstanceV): void {
+  for (const { event } of eventsOfOthers(self))
+    if (!m.recordedEvents.has(event)) m.builder.events[event]!.unknown = true;
+}
+
+/** Before code that a framework calls later: whoever holds an event meanwhile may have recorded it. */
+export function shareEvents(m: Machine): void {
+  const share = ({ event }: EventV): void => {
+    m.builder.events[event]!.shared = true;
+  };
+  for (const root of m.roots) if (root instanceof InstanceV) for (const event of eventsOfOthers(root)) share(event);
+  visitParts(m.result, (part) => {
+    if (part instanceof EventV) share(part);
+  });
+}
+
+/** Events of an object whose class, or that of one which it holds, records events. */
+function eventsOfOthers(self: InstanceV): EventV[] {
+  const found: EventV[] = [];
+  const recording = new Set<Value>();
+  visitParts(self, (part, holder) => {
+    if (recording.has(holder) || (part instanceof InstanceV && recordsInside(part.cls))) recording.add(part);
+    if (part instanceof EventV && recording.has(holder)) found.push(part);
+  });
+  return found;
+}
+
+/** The value and all that can be reached from it, each with what it was reached from, from the outside inwards. */
+function visitParts(whole: Value, visit: (part: Value, holder: Value) => void): void {
   const seen = new Set<Value>();
-  const visit = (value: Value | undefined, recorded: boolean): void => {
+  const enter = (value: Value | undefined, holder: Value): void => {
     if (!isObj(value) || seen.has(value)) return;
     seen.add(value);
-    if (value instanceof EventV && recorded && !m.recordedEvents.has(value.event))
-      m.builder.events[value.event]!.unknown = true;
-    const below = recorded || (value instanceof InstanceV && recordsInside(value.cls));
-    value.children((part) => visit(part, below));
+    visit(value, holder);
+    value.children((part) => enter(part, value));
   };
-  visit(self, false);
+  enter(whole, null);
 }
 
 function recordsInside({ node, module }: ClassV): boolean {

@@ -5,6 +5,7 @@
  */
 import { DeviceClass, EventV, FunctionV, isObj, NativeV, type Scope, TensorV, Unknown, type Value } from '../values.ts';
 import { call, noKeywords } from './calls.ts';
+import { shareEvents } from './fill.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { leaveGenerator } from './run.ts';
@@ -80,6 +81,7 @@ export function runHooks(m: Machine): void {
     const hook = m.hooks.shift()!;
     m.hold(hook.fn);
     m.hostWaitAll();
+    shareEvents(m);
     m.arrive();
     try {
       if (hook.caller === 'saved tensors') runSavedTensorsHooks(m, hook.fn, hook.unpack!);

@@ -122,6 +122,8 @@ export class Machine {
   entered = false;
   /** The next call is the entry itself: its result leaves. */
   entryCall = false;
+  /** What the entry has given its caller. */
+  result: Value = null;
   /** Applications of custom Functions whose backward has not run. */
   readonly functionNodes: FunctionNode[] = [];
   readonly ranges = new Ranges();

@@ -199,6 +199,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   m.entryCall = true;
   m.arrive();
   const result = call(m, callee, args, keywords, target.node);
+  m.result = result;
   if (m.explicit() || changesCallers(result)) m.changesCallers = true;
   leaveGenerator(m, result);
   m.goOnOutside();
