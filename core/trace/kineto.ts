@@ -20,6 +20,7 @@ import {
 } from './draft.ts';
 import { TraceError } from './error.ts';
 import { joinKineto } from './kineto-join.ts';
+import { rehearsalPiece, rehearsalProfile } from './kineto-rehearsal.ts';
 import { type KinetoSink, KinetoScanner, type ScannedEvent } from './kineto-scan.ts';
 import { type LimitSentences, profilerSentences } from './limit-sentences.ts';
 import type { FormatReader } from './reader.ts';
@@ -212,6 +213,7 @@ export class KinetoReader implements FormatReader, KinetoSink {
   }
 
   push(bytes: Uint8Array): void {
+    if (!rehearsed && bytes.length >= worthRehearsal) rehearse();
     this.#scanner.push(bytes);
   }
 
@@ -533,6 +535,18 @@ export class KinetoReader implements FormatReader, KinetoSink {
         0,
       );
   }
+}
+
+/** Pieces of a small file are smaller. */
+const worthRehearsal = 1 << 17;
+let rehearsed = false;
+
+function rehearse(): void {
+  rehearsed = true;
+  const reader = new KinetoReader();
+  const bytes = rehearsalProfile();
+  for (let at = 0; at < bytes.length; at += rehearsalPiece) reader.push(bytes.subarray(at, at + rehearsalPiece));
+  reader.finish();
 }
 
 const phaseComplete = 'X'.charCodeAt(0);
