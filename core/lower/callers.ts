@@ -22,6 +22,7 @@ export class CallerSearch {
   readonly #graph: ImportGraph;
   readonly #isTest: (module: Module) => boolean;
   readonly #users = new Map<Module, readonly Module[]>();
+  readonly #mentions = new Map<Module, ReadonlyMap<string, readonly FunctionEntry[]>>();
   readonly #topLevel = new WeakMap<Module, string>();
 
   constructor(graph: ImportGraph, isTest: (module: Module) => boolean) {
@@ -29,29 +30,38 @@ export class CallerSearch {
     this.#isTest = isTest;
   }
 
-  of({ module, node, owner }: FunctionEntry): Callers {
+  of(entry: FunctionEntry): Callers {
+    const { module, node, owner } = entry;
     // What Python or a module calls by itself is called through the object.
     const special = owner !== undefined && /^(__\w+__|forward)$/.test(node.name);
     const word = special ? owner.name : node.name;
     const functions: FunctionEntry[] = [];
     const modules: Module[] = [];
+    const whole = new RegExp(`\\b${word}\\b`, 'u');
     for (const user of this.#usersOf(module)) {
       if (!user.text.includes(word) || (owner && user !== module && !user.text.includes(owner.name))) continue;
       const said = special ? [word, ...this.#heldAs(owner.name, user)] : [word];
-      for (const candidate of functionsOf(user)) {
+      for (const candidate of this.#mentioning(user, said)) {
         if (candidate.node === node) continue;
-        if (owner && candidate.owner === owner && sharesState(candidate.node, node, user)) {
-          functions.push(candidate);
-          continue;
-        }
-        const mentioned = namesMentioned(candidate.node, user);
-        if (!said.some((name) => mentioned.has(name))) continue;
         if (!owner || special || candidate.owner === owner || !tooCommon.has(word) || names(candidate, owner))
           functions.push(candidate);
       }
-      if (new RegExp(`\\b${word}\\b`, 'u').test(this.topLevelCode(user))) modules.push(user);
+      // The own module comes first: so far all are of it.
+      if (owner && user === module) addSharers(functions, entry);
+      if (whole.test(this.topLevelCode(user))) modules.push(user);
     }
     return { functions, modules };
+  }
+
+  /** Functions of a module that call or pass on one of these names, as they stand in it. */
+  #mentioning(module: Module, said: readonly string[]): readonly FunctionEntry[] {
+    let index = this.#mentions.get(module);
+    if (!index) {
+      index = byMention(module);
+      this.#mentions.set(module, index);
+    }
+    const lists = said.flatMap((name) => index.get(name) ?? []);
+    return said.length === 1 ? lists : [...new Set(lists)].sort(byPlace);
   }
 
   /** The code of a module outside of functions, classes and imports. */
@@ -94,6 +104,31 @@ export class CallerSearch {
     }
     return users;
   }
+}
+
+function byMention(module: Module): ReadonlyMap<string, readonly FunctionEntry[]> {
+  const index = new Map<string, FunctionEntry[]>();
+  for (const entry of functionsOf(module))
+    for (const name of namesMentioned(entry.node, module)) {
+      const list = index.get(name);
+      if (list) list.push(entry);
+      else index.set(name, [entry]);
+    }
+  return index;
+}
+
+/** Methods of the same class go on with what it stored, also where they do not call it. */
+function addSharers(functions: FunctionEntry[], { module, node, owner }: FunctionEntry): void {
+  const known = new Set(functions);
+  const before = functions.length;
+  for (const other of functionsOf(module))
+    if (other.owner === owner && other.node !== node && !known.has(other) && sharesState(other.node, node, module))
+      functions.push(other);
+  if (before > 0 && functions.length > before) functions.sort(byPlace);
+}
+
+function byPlace(a: FunctionEntry, b: FunctionEntry): number {
+  return a.node.start - b.node.start;
 }
 
 function isDeclaration({ kind }: Statement): boolean {

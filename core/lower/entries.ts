@@ -105,6 +105,8 @@ export interface FunctionEntry {
   readonly node: FunctionDef;
   readonly owner?: ClassDef;
   readonly name: string;
+  /** The file and the offset of the function in it: `a.py#120`. */
+  readonly place: string;
 }
 
 const cache = new WeakMap<Module, readonly FunctionEntry[]>();
@@ -122,6 +124,7 @@ export function functionsOf(module: Module): readonly FunctionEntry[] {
           module,
           node: statement,
           name: prefix + statement.name,
+          place: `${module.file}#${statement.start}`,
           ...(owner ? { owner } : {}),
         });
       } else if (statement.kind === 'ClassDef') {

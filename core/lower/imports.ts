@@ -15,8 +15,9 @@ const alwaysExternal = new Set(
 export class Workspace {
   readonly #byPath = new Map<string, Module>();
   readonly #firstNames = new Set<string>();
-  /** Files that a file imports, as far as they are of this run. */
-  readonly #cache = new Map<Module, Map<string, Module | undefined>>();
+  /** What a name means in a file, by the file's directory: all files of one find the same. */
+  readonly #cache = new Map<string, Map<string, Module | undefined>>();
+  readonly #directories = new Map<Module, string>();
 
   constructor(
     readonly modules: readonly Module[],
@@ -38,37 +39,48 @@ export class Workspace {
   find(from: Module, name: string, level: number): Module | undefined {
     const first = name.split('.', 1)[0]!;
     if (level === 0 && (alwaysExternal.has(first) || !this.#firstNames.has(first))) return undefined;
-    let cache = this.#cache.get(from);
+    const directory = this.#directoryOf(from);
+    let cache = this.#cache.get(directory);
     if (!cache) {
       cache = new Map();
-      this.#cache.set(from, cache);
+      this.#cache.set(directory, cache);
     }
     const key = level === 0 ? name : `${level}.${name}`;
     const known = cache.get(key);
     if (known || cache.has(key)) return known;
-    const found = this.#search(from, name, level);
+    const found = this.#search(directory, name, level);
     cache.set(key, found);
     return found;
   }
 
-  #search(from: Module, name: string, level: number): Module | undefined {
-    const parts = pathOf(from.file).split('/');
-    // A package's `__init__` stands for the package, so one dot is the package itself.
-    const isPackage = /(^|\/)__init__\.pyi?$/.test(from.file);
-    let directory = isPackage ? parts : parts.slice(0, -1);
-    const tail = name === '' ? [] : name.split('.');
-    if (level > 0) {
-      directory = directory.slice(0, directory.length - (level - 1));
-      return this.#byPath.get([...directory, ...tail].join('/'));
+  /** The path of what one dot means, ending in `/` unless it is empty: a package's `__init__` stands for the package. */
+  #directoryOf(from: Module): string {
+    let directory = this.#directories.get(from);
+    if (directory === undefined) {
+      const path = pathOf(from.file);
+      directory = /(^|\/)__init__\.pyi?$/.test(from.file) ? `${path}/` : path.slice(0, path.lastIndexOf('/') + 1);
+      this.#directories.set(from, directory);
     }
-    for (let depth = directory.length; depth >= 0; depth--) {
-      const base = directory.slice(0, depth);
-      const found =
-        this.#byPath.get([...base, ...tail].join('/')) ?? this.#byPath.get([...base, 'src', ...tail].join('/'));
-      if (found) return found;
-    }
-    return undefined;
+    return directory;
   }
+
+  #search(directory: string, name: string, level: number): Module | undefined {
+    const tail = name.replaceAll('.', '/');
+    if (level > 0) {
+      let base = directory;
+      for (let up = 1; up < level; up++) base = parentOf(base);
+      return this.#byPath.get(tail ? base + tail : base.slice(0, -1));
+    }
+    for (let base = directory; ; base = parentOf(base)) {
+      const found = this.#byPath.get(base + tail) ?? this.#byPath.get(`${base}src/${tail}`);
+      if (found || base === '') return found;
+    }
+  }
+}
+
+/** Of a path that ends in `/`. */
+function parentOf(directory: string): string {
+  return directory.length < 2 ? '' : directory.slice(0, directory.lastIndexOf('/', directory.length - 2) + 1);
 }
 
 /** Most modules of a run are the same as in the run before. */

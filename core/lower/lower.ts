@@ -127,7 +127,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
       speaking.flatMap((module) =>
         functionsOf(module)
           .filter(({ node }) => reach.functions.has(node))
-          .map(placeOf),
+          .map(({ place }) => place),
       ),
     );
     return places.has(place);
@@ -152,11 +152,12 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     if (done.has(module.file)) return;
     add(module.file, undefined, ...run('<module>', module, module, (m) => runModuleEntry(m, module)));
   };
-  const runFunction = (entry: FunctionEntry): void => {
-    const place = placeOf(entry);
+  const runFunction = (entry: FunctionEntry): boolean => {
+    const { place } = entry;
     // Half-typed code says nothing yet.
-    if (judged.has(place) || entry.node.broken) return;
+    if (judged.has(place) || entry.node.broken) return false;
     add(place, entry, ...run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry)));
+    return true;
   };
 
   for (const module of searched)
@@ -166,7 +167,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   for (const { node, module } of seeds) for (const name of namesMentioned(node, module)) called.add(name);
   for (const entry of seeds) if (!called.has(entry.node.name)) runFunction(entry);
   for (const entry of seeds) if (called.has(entry.node.name)) runFunction(entry);
-  const byPlace = new Map(seeds.map((entry) => [placeOf(entry), entry]));
+  const byPlace = new Map(seeds.map((entry) => [entry.place, entry]));
   runCallers(
     done,
     callers,
@@ -187,10 +188,13 @@ interface Done {
 
 /** How far up callers are followed that have no word of streams themselves. */
 const callerRounds = 3;
+/** Of the callers of one function so many are run, the nearest first: what a hundred models do with a cache, sixteen do. */
+const callersRun = 16;
 
 interface Runs {
   runModule(module: Module): void;
-  runFunction(entry: FunctionEntry): void;
+  /** Whether it was run now. */
+  runFunction(entry: FunctionEntry): boolean;
   seed(place: string): FunctionEntry | undefined;
 }
 
@@ -202,18 +206,26 @@ function runCallers(
   leavesOpen: (entry: LoweredEntry) => boolean,
 ): void {
   const searched = new Set<FunctionEntry>();
-  /** Whether some run but its own went through a function. */
-  const passed = (place: string): boolean =>
-    [...done].some(([caller, { lowered }]) => caller !== place && lowered.judges?.includes(place));
+  /** Functions that some run but their own went through, as far as `done` was looked at. */
+  const passedBy = new Set<string>();
+  let looked = 0;
+  const passed = (place: string): boolean => {
+    if (looked < done.size)
+      for (const [caller, { lowered }] of [...done].slice(looked))
+        for (const through of lowered.judges ?? []) if (through !== caller) passedBy.add(through);
+    looked = done.size;
+    return passedBy.has(place);
+  };
   /** Functions of autograd whose run did not come to what they name: they get its object from whoever applies them. */
   const blind = new Set<FunctionEntry>();
   const search = (entry: FunctionEntry | undefined): void => {
     if (!entry || searched.has(entry)) return;
     searched.add(entry);
     const { functions, modules } = callers.of(entry);
-    for (const caller of functions) if (isEntry(caller)) runFunction(caller);
+    let left = callersRun;
+    for (const caller of functions) if (isEntry(caller) && runFunction(caller) && --left === 0) break;
     for (const module of modules) runModule(module);
-    if (!entry.owner || passed(placeOf(entry))) return;
+    if (!entry.owner || passed(entry.place)) return;
     for (const caller of functions) if (caller.owner && isStaticForward(caller.node)) blind.add(caller);
   };
   let latest = [...done.values()];
@@ -239,10 +251,6 @@ function cover(done: ReadonlyMap<string, Done>): void {
       const one = done.get(place);
       if (one && place !== caller && !one.lowered.judges?.includes(caller)) one.covered = true;
     }
-}
-
-function placeOf({ module, node }: FunctionEntry): string {
-  return `${module.file}#${node.start}`;
 }
 
 function isEntry(entry: FunctionEntry): boolean {

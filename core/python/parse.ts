@@ -154,7 +154,10 @@ export async function createPythonParser({ treeSitterWasm, pythonWasm }: ParserB
         const before = recent.get(file);
         const edit = before && changeBetween(before.text, text);
         const { tree, errors } = parseEdited(text, before, edit);
-        const earlier = before && edit ? { pieces: before.pieces, until: edit.start } : undefined;
+        const earlier =
+          before && edit
+            ? { pieces: before.pieces, until: edit.start, from: edit.oldEnd, by: edit.newEnd - edit.oldEnd }
+            : undefined;
         const { module, pieces } = build(file, text, tree, errors, earlier);
         // A file that is read once, as most are, keeps no tree.
         if (seen.has(file) && !module.errors.length) keep(file, { text, tree, pieces });

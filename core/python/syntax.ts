@@ -26,6 +26,7 @@ import type {
 } from './ast.ts';
 import type { TreeWalk, WalkTree } from './cursor.ts';
 import { numberValue, stringLiteral } from './literals.ts';
+import { shifted } from './shifted.ts';
 
 /** Deeper nesting than real programs have; below it, a construct is opaque, so that no walk can exhaust the stack. */
 const maximumDepth = 300;
@@ -40,10 +41,34 @@ export interface Piece extends Node {
   readonly statements: readonly Statement[];
 }
 
-/** What is left of an earlier syntax: pieces that end before `until` stand in the same text at the same place. */
+/**
+ * What is left of an earlier syntax: pieces that end before `until` stand in the same text at the same place, those that
+ * began behind `from` do so `by` characters further on.
+ */
 export interface EarlierSyntax {
   readonly pieces: readonly Piece[];
   readonly until: number;
+  readonly from: number;
+  readonly by: number;
+}
+
+/** Looks up what stands at a place in the new text; asked in the order of the text. */
+class EarlierPieces {
+  readonly #earlier: EarlierSyntax;
+  #next = 0;
+
+  constructor(earlier: EarlierSyntax) {
+    this.#earlier = earlier;
+  }
+
+  at({ start, end }: Node): Piece | undefined {
+    const { pieces, until, from, by } = this.#earlier;
+    const moved = end < until ? 0 : start - by > from ? by : undefined;
+    if (moved === undefined) return undefined;
+    while (this.#next < pieces.length && pieces[this.#next]!.start + moved < start) this.#next++;
+    const known = pieces[this.#next];
+    return known?.start === start - moved && known.end === end - moved ? shifted(known, moved) : undefined;
+  }
 }
 
 /** `known`: errors that the tree does not show. */
@@ -221,17 +246,14 @@ class SyntaxBuilder {
   pieces(earlier: EarlierSyntax | undefined): Piece[] {
     const pieces: Piece[] = [];
     const indentation = new Indentation(this.#text, this.#errors);
-    let next = 0;
+    const known = earlier && new EarlierPieces(earlier);
     this.#each((type) => {
       const range = this.#range;
       indentation.expect(range, type);
-      if (earlier && range.end < earlier.until) {
-        while (next < earlier.pieces.length && earlier.pieces[next]!.start < range.start) next++;
-        const known = earlier.pieces[next];
-        if (known?.start === range.start && known.end === range.end) {
-          pieces.push(known);
-          return;
-        }
+      const same = known?.at(range);
+      if (same) {
+        pieces.push(same);
+        return;
       }
       const statements: Statement[] = [];
       this.#statement(type, statements);

@@ -56,11 +56,12 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
       for (const statement of missing) module.executed.add(statement);
       runModuleStatements(m, module, missing);
       const value = module.scope.vars.get(name);
-      if (value === null && reassigned(module, name)) {
+      const said = value === null ? globalSaid(module, name) : undefined;
+      if (said?.reassigned) {
         // Other calls may have set it since.
         const unknown = new Unknown(name, 'attribute');
         unknown.hint = null;
-        unknown.setUnder = flagOf(module, name);
+        unknown.setUnder = said.flag;
         module.scope.vars.set(name, unknown);
         return unknown;
       }
@@ -86,16 +87,37 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
   return undefined;
 }
 
-function reassigned(module: ModuleV, name: string): boolean {
-  return new RegExp(`\\bglobal\\s+[\\w, ]*\\b${name}\\b`).test(module.syntax.text);
+/** What the text of a module says of a global of its own. It is asked for on each path. */
+interface GlobalSaid {
+  /** A function sets it. */
+  readonly reassigned: boolean;
+  readonly flag: string | undefined;
+}
+
+const saidOf = new WeakMap<Module, Map<string, GlobalSaid>>();
+
+function globalSaid({ syntax }: ModuleV, name: string): GlobalSaid {
+  let names = saidOf.get(syntax);
+  if (!names) {
+    names = new Map();
+    saidOf.set(syntax, names);
+  }
+  let said = names.get(name);
+  if (!said) {
+    const reassigned = new RegExp(`\\bglobal\\s+[\\w, ]*\\b${name}\\b`).test(syntax.text);
+    said = { reassigned, flag: reassigned ? flagOf(syntax.text, name) : undefined };
+    names.set(name, said);
+  }
+  return said;
 }
 
 /** The attribute of `self` that each function asks for before it sets the global: `if self.overlap and side is None: side = …`. */
-function flagOf(module: ModuleV, name: string): string | undefined {
-  const lines = module.syntax.text.split('\n');
+function flagOf(text: string, name: string): string | undefined {
+  const lines = text.split('\n');
+  const assigned = new RegExp(`^([ \\t]+)${name}[ \\t]*=(?!=)`);
   const flags = new Set<string | undefined>();
   for (const [at, line] of lines.entries()) {
-    const indent = new RegExp(`^([ \\t]+)${name}[ \\t]*=(?!=)`).exec(line)?.[1]?.length;
+    const indent = assigned.exec(line)?.[1]?.length;
     if (indent === undefined) continue;
     const above = lines.slice(0, at).findLast((other) => /\S/.test(other) && other.search(/\S/) < indent);
     flags.add(

@@ -131,6 +131,24 @@ def run(host):
     expect(names(false)).toEqual(['/w/pkg/copies.py upload']);
   });
 
+  it('runs sixteen of the callers of one function, those in its own module first', () => {
+    const own = `${copies}
+def nearest(host):
+    return upload(host, make_stream())
+`;
+    const others = Array.from({ length: 40 }, (_, i) => [
+      `/w/model${i}.py`,
+      `from copies import upload\n\ndef run${i}(host, stream):\n    return upload(host, stream).sum()\n`,
+    ]);
+    const modules = list({ '/w/copies.py': own, ...Object.fromEntries(others) }).map(({ file, text }) =>
+      parser.parse(file, text),
+    );
+    const ran: string[] = [];
+    lower(modules, { ran: ({ name }) => ran.push(name) });
+    expect(ran.slice(0, 2)).toEqual(['upload', 'nearest']);
+    expect(ran).toHaveLength(1 + 16);
+  });
+
   it('sees that a file has to do with streams since an edit elsewhere in it', () => {
     const quiet = `import torch
 from torch import cuda as c

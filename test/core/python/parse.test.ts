@@ -236,4 +236,15 @@ describe('after an edit', () => {
     expect(third.body.at(-1)).not.toBe(second.body.at(-1));
     expect(second.body[3]).toEqual(first.body[3]);
   });
+
+  it('moves the statements behind the edit, and those of the former text stay where they are', () => {
+    const former = parser.parse('moved.py', `a = 1\n${program}`);
+    const places = JSON.stringify(former.body);
+    const edited = parser.parse('moved.py', `a = 100\n${program}`);
+    const moved = parser.parse('moved.py', `a = 1\n${program}`);
+    expect(JSON.stringify(former.body)).toBe(places);
+    expect(edited.body[3]!.start).toBe(former.body[3]!.start + 2);
+    expect(edited.body[3]).toEqual(parser.parse('fresh.py', `a = 100\n${program}`).body[3]);
+    expect(moved.body).toEqual(former.body);
+  });
 });
