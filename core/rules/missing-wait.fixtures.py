@@ -2597,3 +2597,40 @@ class Runner:
             self.sizes.copy_(batch)
         torch.cuda.current_stream().wait_stream(self.side)
         return self.sizes * 2
+
+#- case: brought back without a wait, of an object that has no method to wait for the stream it was given
+class Swapped:
+    def __init__(self, x):
+        self.x = x
+        self.size = x.storage().size()
+        self.host = torch.empty(x.shape, pin_memory=True, device="cpu")
+
+    def away(self, side):
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.host.copy_(self.x, non_blocking=True)
+
+    def load(self):
+        self.x.storage().resize_(self.size)
+        self.x.copy_(self.host)
+      # ^ missing-wait
+#- good
+class Swapped:
+    def __init__(self, x):
+        self.x = x
+        self.size = x.storage().size()
+        self.host = torch.empty(x.shape, pin_memory=True, device="cpu")
+
+    def away(self, side):
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            self.host.copy_(self.x, non_blocking=True)
+
+    def settle(self, side, really):
+        if really:
+            torch.cuda.current_stream().wait_stream(side)
+        self.x.storage().resize_(0)
+
+    def load(self):
+        self.x.storage().resize_(self.size)
+        self.x.copy_(self.host)

@@ -26,6 +26,8 @@ import { parameterValue } from './run.ts';
 const stores =
   /self\.\w+(\[[^\]]*\])?\s*(=[^=]|[-+*/|]=)|self\.\w+(\[[^\]]*\])?\.(append|appendleft|put|put_nowait|add|extend|update|setdefault|insert|copy_|fill_|zero_|add_|narrow)\(/;
 const orders = /\b(wait\w*|synchronize|sync\w*|join\w*|query|flush|barrier|finish\w*)\b/;
+/** What is waited for, where it is a name of its own. */
+const waits = /\bwait_(?:stream|event)\(\s*(\w+)\s*\)|(?<![\w.])(\w+)\.wait\(/g;
 /** The host waits here: which of the work before is over then depends on the calls in between. */
 const hostWaits = /\.synchronize\(/;
 const ends = /^(close|stop|shutdown|clear|reset|free|release|remove|destroy|cleanup|terminate|finalize)/;
@@ -37,18 +39,28 @@ interface Said {
   readonly stores: boolean;
   readonly orders: boolean;
   readonly hostWaits: boolean;
+  /** It waits for a stream or an event of its caller's choice, which may be the one that another method was given. */
+  readonly waitsForGiven: boolean;
   /** Methods of the object that it calls. */
   readonly calls: ReadonlySet<string>;
 }
 
 const known = new WeakMap<FunctionV['node'], Said>();
 
-function saidBy({ node }: FunctionV, text: string): Said {
+function saidBy({ node, parameters }: FunctionV, text: string): Said {
   let said = known.get(node);
   if (!said) {
     const body = text.slice(node.start, node.end);
     const calls = new Set([...body.matchAll(/\bself\.(\w+)\(/g)].map(([, name]) => name!));
-    said = { stores: stores.test(body), orders: orders.test(body), hostWaits: hostWaits.test(body), calls };
+    const given = parameters.map(({ name }) => name).filter((name) => name !== 'self');
+    const waited = [...body.matchAll(waits)].map((match) => match[1] ?? match[2]!);
+    said = {
+      stores: stores.test(body),
+      orders: orders.test(body),
+      hostWaits: hostWaits.test(body),
+      waitsForGiven: waited.some((name) => given.includes(name)),
+      calls,
+    };
     known.set(node, said);
   }
   return said;
@@ -68,11 +80,11 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     // What the others say decides, too.
     m.touched.add(`${entry.module.file}#${fn.node.start}`);
     if (fn.node === entry.node || fn.node.kind !== 'FunctionDef') continue;
-    const { stores, orders, hostWaits, calls } = said[i]!;
+    const { stores, orders, hostWaits, waitsForGiven, calls } = said[i]!;
     // The end of a `with` over the object lies between its methods, too.
     if (/^__a?exit__$/.test(fn.name) && orders) orderedElsewhere = true;
     if (fn.name.startsWith('__')) continue;
-    if (hostWaits) orderedElsewhere = true;
+    if (hostWaits || waitsForGiven) orderedElsewhere = true;
     const changes = stores || [...calls].some((name) => parts.has(name));
     // What the others call is theirs to order.
     const isOpen = !fn.name.startsWith('_') && !calledByOthers.has(fn.name);
