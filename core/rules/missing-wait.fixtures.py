@@ -2630,6 +2630,7 @@ class Swapped:
         if really:
             torch.cuda.current_stream().wait_stream(side)
         self.x.storage().resize_(0)
+        self.where = "host"
 
     def load(self):
         self.x.storage().resize_(self.size)
