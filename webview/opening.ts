@@ -3,7 +3,7 @@ import { type Alignment, alignments, shiftOf } from '../core/timeline/align.ts';
 import type { Part } from '../core/timeline/parts.ts';
 import { buildTimeline } from '../core/timeline/timeline.ts';
 import { type Side, unite } from '../core/timeline/unite.ts';
-import { openTrace } from '../core/trace/index.ts';
+import { type OpenOptions, openTrace, openTraceUnpacking, type Unpack } from '../core/trace/index.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 import { judgeTrace } from '../core/judgeTrace.ts';
 import type { Run } from './messages.ts';
@@ -14,17 +14,37 @@ const mostBytes = 3e9;
 export type Progress = (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void;
 
 export function openRun(bytes: Uint8Array, name: string, progress: Progress): Run {
-  const { trace, hazards } = openSide(bytes, name, '', progress);
+  return runOf(openSide(bytes, name, '', progress), bytes, progress);
+}
+
+/** The run of a side, laid out. */
+export function runOf({ trace, hazards, name }: Side, bytes: Uint8Array, progress: Progress): Run {
   progress('laying out', bytes.length, bytes.length);
   return makeRun(trace, hazards, name);
 }
 
 /** One trace, read and judged. */
 export function openSide(bytes: Uint8Array, name: string, note: string, progress: Progress): Side {
-  const trace = openTrace(bytes, name, {
-    onProgress: (read, total) => progress('reading', read, total),
-    mostBytes,
-  });
+  return judgedSide(openTrace(bytes, name, reading(progress)), bytes, name, note, progress);
+}
+
+/** As `openSide`, where the host unpacks. */
+export async function readSide(
+  bytes: Uint8Array,
+  name: string,
+  note: string,
+  progress: Progress,
+  unpack: Unpack,
+): Promise<Side> {
+  const trace = await openTraceUnpacking(bytes, name, unpack, reading(progress));
+  return judgedSide(trace, bytes, name, note, progress);
+}
+
+function reading(progress: Progress): OpenOptions {
+  return { onProgress: (read, total) => progress('reading', read, total), mostBytes };
+}
+
+function judgedSide(trace: Trace, bytes: Uint8Array, name: string, note: string, progress: Progress): Side {
   progress('judging', bytes.length, bytes.length);
   const judgement = judged(trace);
   return { name, note, trace: judgement.trace, hazards: judgement.list };

@@ -8,8 +8,9 @@ import type { Alignment } from '../core/timeline/align.ts';
 import type { Side } from '../core/timeline/unite.ts';
 import { OperatorInputs } from '../core/trace/operator-inputs.ts';
 import type { BlockUse, FromWorker, Run, ToWorker } from './messages.ts';
-import { compareRuns, openRun, openSide } from './opening.ts';
+import { compareRuns, openSide, type Progress, readSide, runOf } from './opening.ts';
 import { scheduleOf } from './schedules.ts';
+import { unpacker } from './unpacking.ts';
 
 const scope = self as unknown as {
   onmessage: ((event: MessageEvent<ToWorker>) => void) | null;
@@ -26,26 +27,29 @@ let inputs: OperatorInputs | undefined;
 let played: readonly StreamProgram[] | undefined;
 let compared: readonly [Side, Side] | undefined;
 
+/** What was asked is answered one after the other: none sees a run of which another is half read. */
+let answered: Promise<void> = Promise.resolve();
+
 scope.onmessage = ({ data }) => {
-  try {
-    answer(data);
-  } catch (error) {
-    scope.postMessage({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
-  }
+  answered = answered.then(() => answer(data)).catch(tellFailure);
 };
 
-function answer(message: ToWorker): void {
+function tellFailure(error: unknown): void {
+  scope.postMessage({ type: 'failed', message: error instanceof Error ? error.message : String(error) });
+}
+
+async function answer(message: ToWorker): Promise<void> {
   switch (message.type) {
     case 'open':
-      open(message.bytes, message.name);
+      await open(message.bytes, message.name);
       return;
     case 'grow':
-      open(joined([file, ...message.pieces]), message.name);
+      await open(joined([file, ...message.pieces]), message.name);
       return;
     case 'compare': {
       const own = programs[0]!;
       const { first, second } = message;
-      const other = openSide(second.bytes, second.name, second.note, progress());
+      const other = await sideOf(second.bytes, second.name, second.note, progress());
       compared = [{ ...first, trace: { ...first.trace, program: own } }, other];
       programs = [own, other.trace.program];
       played = undefined;
@@ -72,7 +76,7 @@ function answer(message: ToWorker): void {
       describe(message.step);
       return;
     case 'inputs':
-      inputs ??= new OperatorInputs(file);
+      inputs ??= unpacker ? await OperatorInputs.unpacking(file, unpacker) : new OperatorInputs(file);
       scope.postMessage({ type: 'inputs', row: message.row, inputs: inputs.of(message.row) });
       return;
     case 'bytes':
@@ -83,15 +87,20 @@ function answer(message: ToWorker): void {
   }
 }
 
-function open(bytes: Uint8Array, name: string): void {
+async function open(bytes: Uint8Array, name: string): Promise<void> {
   // Also where it cannot be read: what is appended next may make it whole.
   file = bytes;
   inputs = undefined;
-  const run = openRun(bytes, name, progress());
+  const told = progress();
+  const run = runOf(await sideOf(bytes, name, '', told), bytes, told);
   programs = [run.trace.program];
   compared = undefined;
   played = undefined;
   handOver(run);
+}
+
+function sideOf(bytes: Uint8Array, name: string, note: string, told: Progress): Side | Promise<Side> {
+  return unpacker ? readSide(bytes, name, note, told, unpacker) : openSide(bytes, name, note, told);
 }
 
 function joined(pieces: readonly Uint8Array[]): Uint8Array {
@@ -141,7 +150,7 @@ function handOver(run: Run): void {
   scope.postMessage({ type: 'opened', run: light }, [...buffers]);
 }
 
-function progress(): (phase: 'reading' | 'judging' | 'laying out', read: number, total: number) => void {
+function progress(): Progress {
   let last = 0;
   return (phase, read, total) => {
     const now = performance.now();

@@ -9,13 +9,14 @@ import { KinetoReader } from './kineto.ts';
 import { mergeOneRun, type NamedTrace } from './merge.ts';
 import { NsysReader } from './nsys.ts';
 import { RacelineReader } from './raceline.ts';
-import type { FormatReader } from './reader.ts';
+import type { FormatReader, Unpack } from './reader.ts';
 import { SanitizerReader } from './sanitizer.ts';
 import { type NamedBytes, severalFiles } from './several.ts';
 import { SnapshotReader } from './snapshot.ts';
 import type { Trace } from './trace.ts';
 
 export { TraceError } from './error.ts';
+export type { Unpack } from './reader.ts';
 
 export interface OpenOptions {
   /** A faster gunzip of the whole, where the host has one (Node's zlib). It costs the memory of the unpacked file. */
@@ -102,6 +103,37 @@ export async function openTraceFrom(
     options.onProgress?.(read, options.total ?? 0);
   }
   return opener.finish();
+}
+
+/**
+ * As `openTrace`, where the host unpacks faster than we do and without having the whole (browsers: `DecompressionStream`).
+ * Broken files are read again by our own unpacking: it says where they break, and keeps all that came before.
+ */
+export async function openTraceUnpacking(
+  bytes: Uint8Array,
+  name: string,
+  unpack: Unpack,
+  options: Pick<OpenOptions, 'onProgress' | 'mostBytes'> = {},
+): Promise<Trace> {
+  if (!isGzip(bytes)) return openTrace(bytes, name, options);
+  const opener = new TraceOpener(name, options.mostBytes);
+  let fed = 0;
+  let begun = false;
+  try {
+    for await (const piece of unpack(bytes, (read) => {
+      fed = read;
+    })) {
+      // A file that is packed twice is told as such.
+      if (!begun && isGzip(piece)) return openTrace(bytes, name, options);
+      begun ||= piece.length > 0;
+      opener.push(piece);
+      options.onProgress?.(fed, bytes.length);
+    }
+  } catch (error) {
+    if (error instanceof TraceError) throw error;
+    return openTrace(bytes, name, options);
+  }
+  return begun ? opener.finish() : openTrace(bytes, name, options);
 }
 
 const pieceLength = 1 << 18;

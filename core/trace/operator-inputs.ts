@@ -8,6 +8,7 @@
 import { Gunzip } from 'fflate';
 import { isGzip } from './detect.ts';
 import { type KinetoSink, KinetoScanner, type ScannedEvent } from './kineto-scan.ts';
+import type { Unpack } from './reader.ts';
 import { fitText, StringTable } from './strings.ts';
 
 export interface OperatorInput {
@@ -32,9 +33,28 @@ export class OperatorInputs implements KinetoSink {
   readonly #texts: string[] = [];
   readonly #ids = new Map<string, number>();
 
-  /** Of a profiler's file, packed or not; what cannot be read of it has no inputs. */
-  constructor(bytes: Uint8Array) {
-    const scanner = new KinetoScanner(this.#strings, this);
+  readonly #scanner = new KinetoScanner(this.#strings, this);
+
+  /** Of a profiler's file, packed or not; what cannot be read of it has no inputs. Left out: of none yet. */
+  constructor(bytes?: Uint8Array) {
+    if (bytes) this.#read(bytes);
+  }
+
+  /** The same, where the host unpacks. */
+  static async unpacking(bytes: Uint8Array, unpack: Unpack): Promise<OperatorInputs> {
+    if (!isGzip(bytes)) return new OperatorInputs(bytes);
+    const inputs = new OperatorInputs();
+    try {
+      for await (const piece of unpack(bytes, () => {})) inputs.#scanner.push(piece);
+    } catch {
+      return new OperatorInputs(bytes);
+    }
+    inputs.#scanner.finish();
+    return inputs;
+  }
+
+  #read(bytes: Uint8Array): void {
+    const scanner = this.#scanner;
     const unpack = isGzip(bytes) ? new Gunzip((piece) => scanner.push(piece)) : scanner;
     try {
       for (let at = 0; at < bytes.length; at += pieceLength) unpack.push(bytes.subarray(at, at + pieceLength));

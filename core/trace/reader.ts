@@ -6,3 +6,6 @@ export interface FormatReader {
   /** `cut`: why the bytes end early (a broken gzip stream), undefined if they do not. */
   finish(cut?: string): Trace;
 }
+
+/** How a host unpacks gzip on the way; `fed` is told how many packed bytes are taken in so far. Throws where they are broken. */
+export type Unpack = (packed: Uint8Array, fed: (read: number) => void) => AsyncIterable<Uint8Array>;

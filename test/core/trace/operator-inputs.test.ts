@@ -2,6 +2,7 @@
 import { gzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { openTrace } from '../../../core/trace/index.ts';
+import { unpacker } from '../../../webview/unpacking.ts';
 import { OperatorInputs } from '../../../core/trace/operator-inputs.ts';
 import { bytesOf } from './dump.ts';
 import { kinetoText, runtime } from './kineto-text.ts';
@@ -71,6 +72,16 @@ test.each([
   ['on one line', bytesOf(JSON.stringify(JSON.parse(text)))],
 ])('inputs of a profile %s', (_, bytes) => {
   expect(inputsOf(bytes)).toEqual(expected);
+});
+
+test('the same where the host unpacks, whole and cut', async () => {
+  const packed = gzipSync(bytesOf(text));
+  for (const bytes of [bytesOf(text), packed, packed.subarray(0, packed.length - 20)]) {
+    const ours = new OperatorInputs(bytes);
+    const theirs = await OperatorInputs.unpacking(bytes, unpacker!);
+    for (let row = 0; row < 8; row++) expect(theirs.of(row)).toEqual(ours.of(row));
+  }
+  expect((await OperatorInputs.unpacking(packed, unpacker!)).of(1)).toEqual(expected['aten::add']);
 });
 
 test('a file that is cut has those that came before', () => {
