@@ -4,11 +4,11 @@
  * the text behind the edit. An edit outside of function bodies, of the set of files, or of which functions have to do
  * with streams starts afresh.
  */
-import type { Activation, HandOver, LoweredEntry, LoweredPath } from './lower/lowered.ts';
+import type { LoweredEntry } from './lower/lowered.ts';
 import type { LowerOptions } from './lower/lower.ts';
+import { type BodyEdit, fileOf, Move, movedEntry } from './movedEntry.ts';
 import type { ClassDef, FunctionDef, If, Module, Node, Statement } from './python/ast.ts';
 import { branchesOf } from './python/branches.ts';
-import type { Origin } from './program/program.ts';
 
 type Lower = (modules: readonly Module[], options: LowerOptions) => readonly LoweredEntry[];
 
@@ -38,6 +38,7 @@ export class LoweringMemory {
 
   lower(modules: readonly Module[], leavesOpen?: LowerOptions['leavesOpen']): readonly LoweredEntry[] {
     const edits = this.#editsTo(modules);
+    const move = edits && new Move(edits);
     const known = this.#entries;
     let reachNow: ReadonlySet<string> | undefined;
     let news: readonly string[] | undefined;
@@ -54,7 +55,8 @@ export class LoweringMemory {
         if (reach !== reachNow) news = edits && this.#newNames(reach, edits);
         reachNow = reach;
         const entry = news && known.get(`${name}\n${file}`);
-        return entry && moved(entry, edits!, news!);
+        if (!entry || (news!.length && mentions(entry, move!, news!))) return undefined;
+        return movedEntry(entry, move!);
       },
     });
     for (const key of ambiguous) now.delete(key);
@@ -94,19 +96,6 @@ export class LoweringMemory {
     }
     return edits;
   }
-}
-
-/** One edit inside of the body of one function or method. */
-interface BodyEdit {
-  readonly module: Module;
-  /** The edited function: its place in the old text, its name with the class. */
-  readonly place: string;
-  readonly name: string;
-  readonly wasBroken: boolean;
-  /** Offsets up to here stay; those behind move by `by`. */
-  readonly prefix: number;
-  readonly by: number;
-  readonly definitions: ReadonlyMap<number, FunctionDef | ClassDef>;
 }
 
 function bodyEdit(old: Module, module: Module): BodyEdit | undefined {
@@ -204,88 +193,17 @@ function definitionsIn(module: Module): Map<number, FunctionDef | ClassDef> {
   return found;
 }
 
-/** The entry with its places in the new texts; undefined where it ran through what was edited. */
-function moved(
-  entry: LoweredEntry,
-  edits: ReadonlyMap<string, BodyEdit>,
-  news: readonly string[],
-): LoweredEntry | undefined {
-  if (!entry.dependsOn) return edits.size ? undefined : entry;
-  const touched = entry.dependsOn.filter((place) => edits.has(fileOf(place)));
-  if (!touched.length && !news.length) return entry;
-  for (const edit of edits.values()) if (entry.dependsOn.includes(edit.place)) return undefined;
-  const offset = (edit: BodyEdit, at: number) => (at <= edit.prefix ? at : at + edit.by);
-  const range = <T extends { readonly file: string; readonly start: number; readonly end: number }>(place: T): T => {
-    const edit = edits.get(place.file);
-    return edit ? { ...place, start: offset(edit, place.start), end: offset(edit, place.end) } : place;
-  };
-  if (news.length && mentions(entry, edits, offset, news)) return undefined;
-  let lost = false;
-  const activation = (old: Activation): Activation => {
-    const edit = edits.get(old.module.file);
-    if (!edit) return old;
-    if (!old.function) return { ...old, module: edit.module };
-    const definition = edit.definitions.get(offset(edit, old.function.start));
-    if (definition?.kind !== 'FunctionDef' || definition.name !== old.function.name) {
-      lost = true;
-      return old;
-    }
-    return { ...old, module: edit.module, function: definition };
-  };
-  const origin = (old: Origin): Origin =>
-    old.kind === 'source' && old.frames.some((frame) => edits.has(frame.file))
-      ? { ...old, frames: old.frames.map(range) }
-      : old;
-  const handOver = (old: HandOver): HandOver => {
-    const { start, end } = range({ file: old.file, start: old.node.start, end: old.node.end });
-    return { ...old, node: { start, end } };
-  };
-  const paths = entry.paths.map(
-    (path): LoweredPath => ({
-      ...path,
-      // The steps stay the same array: what was found out about them stands.
-      program: { ...path.program, origins: path.program.origins.map(origin) },
-      activations: path.activations.map(activation),
-      decisions: path.decisions.map(({ file, test, taken }) => {
-        const { start, end } = range({ file, start: test.start, end: test.end });
-        return { file, test: { start, end }, taken };
-      }),
-      ...(path.handOvers ? { handOvers: path.handOvers.map(handOver) } : {}),
-    }),
-  );
-  if (lost) return undefined;
-  const movedPlace = (place: string): string => {
-    const edit = edits.get(fileOf(place));
-    const hash = place.lastIndexOf('#');
-    return edit && fileOf(place) !== place
-      ? `${place.slice(0, hash)}#${offset(edit, Number(place.slice(hash + 1)))}`
-      : place;
-  };
-  const dependsOn = entry.dependsOn.map(movedPlace);
-  return { ...entry, paths, dependsOn, ...(entry.judges ? { judges: entry.judges.map(movedPlace) } : {}) };
-}
-
 /** Whether a function that the entry ran through, or module code, may call one of these names. */
-function mentions(
-  entry: LoweredEntry,
-  edits: ReadonlyMap<string, BodyEdit>,
-  offset: (edit: BodyEdit, at: number) => number,
-  names: readonly string[],
-): boolean {
+function mentions(entry: LoweredEntry, move: Move, names: readonly string[]): boolean {
   if (entry.name === '<module>') return true;
   const word = new RegExp(`\\b(?:${names.join('|')})\\b`, 'u');
   return (entry.dependsOn ?? []).some((place) => {
     const file = fileOf(place);
     if (file === place) return false;
-    const edit = edits.get(file);
+    const edit = move.editOf(file);
     // A function of another file imports the name from this one.
     if (!edit) return true;
-    const definition = edit.definitions.get(offset(edit, Number(place.slice(place.lastIndexOf('#') + 1))));
+    const definition = move.definition(file, Number(place.slice(file.length + 1)));
     return !definition || word.test(edit.module.text.slice(definition.start, definition.end));
   });
-}
-
-/** `a.py` of `a.py#120`; the file itself where nothing follows. */
-function fileOf(place: string): string {
-  return place.replace(/#\d+$/, '');
 }

@@ -60,8 +60,9 @@ export class CallerSearch {
       index = byMention(module);
       this.#mentions.set(module, index);
     }
-    const lists = said.flatMap((name) => index.get(name) ?? []);
-    return said.length === 1 ? lists : [...new Set(lists)].sort(byPlace);
+    const [only] = said;
+    if (only !== undefined && said.length === 1) return index.get(only) ?? [];
+    return [...new Set(said.flatMap((name) => index.get(name) ?? []))].sort(byPlace);
   }
 
   /** The code of a module outside of functions, classes and imports. */
