@@ -99,6 +99,8 @@ export class Unknown extends Obj {
   hint: Value | undefined;
   /** Each iteration gives fresh elements (data loaders). */
   loader = false;
+  /** What a loader of data gives, and parts of it: on the host, unless something says otherwise. */
+  batch = false;
   /** Receiver and attribute, for a method that is taken as a value. */
   receiver: Obj | undefined;
   /** A test that it is the outcome of. */
@@ -163,6 +165,8 @@ export class Storage extends Obj {
   watched = false;
   /** Taken for the result of a callee that nobody knows: it may be no tensor at all. */
   guessed = false;
+  /** A loader gave it: that somebody asks for it on the host does not say that it is elsewhere. */
+  batch = false;
   /** Known to hold booleans: as an index it is a mask, whose number of elements the host waits for. */
   boolean = false;
   /** This rank has sent it to others: what a broadcast then does to it here is to read it. */
@@ -246,6 +250,8 @@ export class DeviceV extends Obj {
     readonly type: string | undefined,
     readonly index: number | undefined,
     readonly device: DeviceClass,
+    /** Read off a tensor that the host holds: what is sent there may be there already. */
+    readonly besideHost = false,
   ) {
     super();
   }

@@ -272,3 +272,31 @@ def encode(net, batches):
         kept.append(net(batch.cuda()).to("cpu", non_blocking=True))
         torch.cuda.empty_cache()
     return torch.cat(kept).sum()
+
+#- case: what a loader gives is on the host already
+def evaluate(session, meter, data_loader):
+    for image, target in meter.every(data_loader, 10):
+        scores = session.score(image.cuda()).to("cpu", non_blocking=True)
+        print(scores.numpy())
+      # ^ host-read-before-sync
+#- good
+def evaluate(session, meter, data_loader):
+    for image, target in meter.every(data_loader, 10):
+        image = image.to("cpu", non_blocking=True)
+        session.run(image.numpy())
+
+#- case: brought to where a tensor of the host is
+def positions(requests, total):
+    out = torch.full((3, total), -1, dtype=torch.int32, device="cpu")
+    for at, request in enumerate(requests):
+        part = request.positions[:, :8].cuda()
+        out[:, at : at + 8] = part.to(out.device, non_blocking=True)
+      # ^ host-read-before-sync
+    return out
+#- good
+def positions(requests, total):
+    out = torch.full((3, total), -1, dtype=torch.int32, device="cpu")
+    for at, request in enumerate(requests):
+        part = request.positions[:, :8]
+        out[:, at : at + 8] = part.to(out.device, non_blocking=True)
+    return out

@@ -201,6 +201,7 @@ function unknownAttribute(m: Machine, owner: Unknown, name: string): Value {
   const value = new Unknown(owner.name ? `${owner.name}.${name}` : name, origin);
   value.receiver = owner;
   value.madeBy = owner.madeBy;
+  value.batch = owner.batch;
   value.loader = loaderLike(name) || owner.loader;
   if (
     /^(shape|dtype|ndim|size|numel|name|type|index|layout|requires_grad|training|rank|world_size|__name__)$/.test(name)

@@ -50,6 +50,7 @@ import { GeneratorV, Raised } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
 import { registerHook } from './hooks.ts';
+import { givesBatches } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { external } from './modules.ts';
@@ -222,6 +223,12 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   m.builder.unseen();
   const result = new Unknown(name, 'result');
   m.temp(result);
+  // `progress(loader)` gives what the loader gives.
+  for (const value of args)
+    if (value instanceof Unknown && value.loader) {
+      result.loader = true;
+      result.batch ||= givesBatches(value);
+    }
   if (m.capturing) proveInputs(m, values);
   // What was made for a device is a tensor to whom it is given.
   for (const value of values)
@@ -461,6 +468,7 @@ function callsDevice(
 function pairsOf(m: Machine, self: Unknown, name: string): Value {
   const values = [0, 1].map((i) => {
     const value = new Unknown(`${self.name}[${i}]`, partOrigin(self.origin));
+    value.batch = self.batch;
     return value;
   });
   if (name === 'values' || name === 'parameters') return m.temp(new ListV(values));

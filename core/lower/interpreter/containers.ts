@@ -116,6 +116,7 @@ function memoUnknown(owner: Unknown, key: string, shown = key): Value {
   if (item === undefined) {
     const made = new Unknown(owner.name + shown, partOrigin(owner.origin));
     made.madeBy = owner.madeBy;
+    made.batch = owner.batch;
     made.plain = owner.plain && isSizes(owner.name);
     item = made;
     owner.items.set(key, item);

@@ -126,9 +126,15 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   return over([new Unknown('item', 'element'), new Unknown('item', 'element')]);
 }
 
+/** Whether it is a loader of data, by its name or by what it was made of. */
+export function givesBatches(loader: Unknown): boolean {
+  return loader.batch || /loader|dataset|batches/i.test(loader.name);
+}
+
 function loaderElement(loader: Unknown): Unknown {
   const item = new Unknown(`${loader.name}[…]`, 'result');
   item.loader = false;
+  item.batch = givesBatches(loader);
   return item;
 }
 
@@ -150,6 +156,7 @@ function itemAt(owner: Unknown, i: number): Value {
 export function elementOf(owner: Unknown, name: string): Unknown {
   const item = new Unknown(name, partOrigin(owner.origin));
   item.madeBy = owner.madeBy;
+  item.batch = owner.batch;
   item.plain = owner.plain && isSizes(owner.name);
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;

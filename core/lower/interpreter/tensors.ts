@@ -55,6 +55,7 @@ export function tensorOf(m: Machine, value_: Value | undefined): TensorV | undef
           : 'unknown';
     const tensor = m.parameterTensor(`?${value.name}`, value.device, made);
     tensor.grads = 'maybe';
+    tensor.storage.batch = value.batch;
     value.tensor = tensor;
     if (m.frame.scope.vars.get(value.name) === value) m.bind(value.name, value, true);
     if (value.madeBy) gave(m, value.madeBy, tensor);
@@ -92,7 +93,7 @@ export function tensorAttribute(m: Machine, self: TensorV, name: string): Value 
     case 'device':
       // A module may be moved as a whole, and its parameters with it.
       return isHost(self) && self.grads !== 'yes'
-        ? new DeviceV('cpu', undefined, self.storage.device)
+        ? new DeviceV('cpu', undefined, self.storage.device, true)
         : deviceOfTensor(self);
     case 'is_cuda':
       if (!isHost(self)) self.storage.device.prove();
