@@ -6,7 +6,7 @@ import type { Answers } from '../core/answers/answers.ts';
 import { headline, severityOf } from '../core/timeline/findings.ts';
 import type { Target } from '../core/timeline/hit.ts';
 import { timeText } from '../core/timeline/units.ts';
-import type { OperatorInput } from '../core/trace/operator-inputs.ts';
+import type { OperatorInput } from '../core/trace/inputs-reader.ts';
 import type { Panel } from './dom/panel.ts';
 import type { BlockUse, Run } from './messages.ts';
 import type { RunStage } from './runHost.ts';

@@ -2,7 +2,7 @@
 import type { Answers } from '../core/answers/answers.ts';
 import type { Alignment } from '../core/timeline/align.ts';
 import type { Timeline } from '../core/timeline/timeline.ts';
-import type { OperatorInput } from '../core/trace/operator-inputs.ts';
+import type { OperatorInput } from '../core/trace/inputs-reader.ts';
 import type { Trace, TraceHazard } from '../core/trace/trace.ts';
 
 export type ToWorker =

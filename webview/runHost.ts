@@ -2,7 +2,7 @@
 import type { Answers } from '../core/answers/answers.ts';
 import type { Layout } from '../core/timeline/layout.ts';
 import type { View } from '../core/timeline/view.ts';
-import type { OperatorInput } from '../core/trace/operator-inputs.ts';
+import type { OperatorInput } from '../core/trace/inputs-reader.ts';
 import type { TraceHazard } from '../core/trace/trace.ts';
 import type { Scene } from './draw/scene.ts';
 import type { Theme } from './draw/theme.ts';

@@ -6,7 +6,9 @@ import { answersOf } from '../core/answers/answers.ts';
 import type { StreamProgram } from '../core/program/program.ts';
 import type { Alignment } from '../core/timeline/align.ts';
 import type { Side } from '../core/timeline/unite.ts';
-import { OperatorInputs } from '../core/trace/operator-inputs.ts';
+import { readInputs, readInputsUnpacking } from '../core/trace/inputs.ts';
+import type { InputsReader } from '../core/trace/inputs-reader.ts';
+import type { Trace } from '../core/trace/trace.ts';
 import type { BlockUse, FromWorker, Run, ToWorker } from './messages.ts';
 import { compareRuns, openSide, type Progress, readSide, runOf } from './opening.ts';
 import { scheduleOf } from './schedules.ts';
@@ -22,7 +24,8 @@ let programs: readonly StreamProgram[] = [];
 /** The file of the run as it is on disk. */
 let file: Uint8Array = new Uint8Array(0);
 /** What its operators were called with, from the first time that it is asked for. */
-let inputs: OperatorInputs | undefined;
+let inputs: InputsReader | undefined;
+let format: Trace['format'] = 'kineto';
 /** Programs of two schedules, while they are shown in place of the run's own. */
 let played: readonly StreamProgram[] | undefined;
 let compared: readonly [Side, Side] | undefined;
@@ -76,7 +79,7 @@ async function answer(message: ToWorker): Promise<void> {
       describe(message.step);
       return;
     case 'inputs':
-      inputs ??= unpacker ? await OperatorInputs.unpacking(file, unpacker) : new OperatorInputs(file);
+      inputs ??= unpacker ? await readInputsUnpacking(format, file, unpacker) : readInputs(format, file);
       scope.postMessage({ type: 'inputs', row: message.row, inputs: inputs.of(message.row) });
       return;
     case 'bytes':
@@ -93,6 +96,7 @@ async function open(bytes: Uint8Array, name: string): Promise<void> {
   inputs = undefined;
   const told = progress();
   const run = runOf(await sideOf(bytes, name, '', told), bytes, told);
+  format = run.trace.format;
   programs = [run.trace.program];
   compared = undefined;
   played = undefined;

@@ -318,8 +318,8 @@ export class TraceDraft {
     unixStart?: string;
     rank?: number;
     counts?: Partial<TraceCounts>;
-    /** Beside the host rows, in their order. */
-    hostRow?: Int32Array;
+    /** Beside the host rows: the rows of the file. */
+    hostRow?: Column<Int32Array>;
     /** In place of the steps that were pushed: one without accesses, which is made when somebody asks for it. */
     program?: StreamProgram;
     /** Beside the blocks. */
@@ -392,7 +392,7 @@ export class TraceDraft {
         name: host.name.finish(hostOrder),
         kind: host.kind.finish(hostOrder),
         site: host.site.finish(hostOrder),
-        ...(about.hostRow === undefined ? {} : { row: about.hostRow }),
+        ...(about.hostRow === undefined ? {} : { row: about.hostRow.finish(hostOrder) }),
       },
       marks: {
         length: marks.length,

@@ -249,7 +249,7 @@ export class KinetoReader implements FormatReader, KinetoSink {
       clock: 'gpu',
       unixStart: this.#unixStart(),
       rank: this.#rank(),
-      hostRow: rows.hostRow.finish(),
+      hostRow: rows.hostRow,
       counts: {
         memoryEvents: this.#memoryEvents,
         rows: this.#scanner.row + 1,

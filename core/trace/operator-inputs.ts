@@ -1,32 +1,19 @@
 /**
  * What operators of a profile were called with: the types and shapes of their inputs, and the values of those that are no
- * tensors. They are half of such a file, and looked at a few at a time, so they are read only when somebody asks; each
- * text is kept once, for operators are called with the same shapes over and over.
+ * tensors. They are half of such a file; each text is kept once, for operators are called with the same shapes over and over.
  *
  *     "Concrete Inputs": ["", "1"], "Input type": ["float", "Scalar"], "Input Dims": [[8, 256], []]
  */
-import { Gunzip } from 'fflate';
-import { isGzip } from './detect.ts';
+import { type InputsReader, mostInputs, type OperatorInput } from './inputs-reader.ts';
 import { type KinetoSink, KinetoScanner, type ScannedEvent } from './kineto-scan.ts';
-import type { Unpack } from './reader.ts';
 import { fitText, StringTable } from './strings.ts';
 
-export interface OperatorInput {
-  /** '' where it is not known. */
-  readonly type: string;
-  /** `8 × 256`; of a list of tensors one for each; '' for what is no tensor. */
-  readonly shape: string;
-  readonly value: string;
-}
-
-/** Different texts that are kept, and inputs that are listed of one operator. */
+/** Different texts that are kept. */
 const mostTexts = 200_000;
-const mostInputs = 64;
 /** Beside the inputs, and another number for each operator. */
 const numbers = /"(?:External id|Ev Idx|Record function id|Sequence number|Fwd thread id)"\s*:\s*-?\d+\s*,?/g;
-const pieceLength = 1 << 18;
 
-export class OperatorInputs implements KinetoSink {
+export class OperatorInputs implements KinetoSink, InputsReader {
   readonly #strings = new StringTable();
   /** By the row of the file: the number of a text, -1: none. */
   #rows = new Int32Array(1024).fill(-1);
@@ -35,33 +22,12 @@ export class OperatorInputs implements KinetoSink {
 
   readonly #scanner = new KinetoScanner(this.#strings, this);
 
-  /** Of a profiler's file, packed or not; what cannot be read of it has no inputs. Left out: of none yet. */
-  constructor(bytes?: Uint8Array) {
-    if (bytes) this.#read(bytes);
+  push(bytes: Uint8Array): void {
+    this.#scanner.push(bytes);
   }
 
-  /** The same, where the host unpacks. */
-  static async unpacking(bytes: Uint8Array, unpack: Unpack): Promise<OperatorInputs> {
-    if (!isGzip(bytes)) return new OperatorInputs(bytes);
-    const inputs = new OperatorInputs();
-    try {
-      for await (const piece of unpack(bytes, () => {})) inputs.#scanner.push(piece);
-    } catch {
-      return new OperatorInputs(bytes);
-    }
-    inputs.#scanner.finish();
-    return inputs;
-  }
-
-  #read(bytes: Uint8Array): void {
-    const scanner = this.#scanner;
-    const unpack = isGzip(bytes) ? new Gunzip((piece) => scanner.push(piece)) : scanner;
-    try {
-      for (let at = 0; at < bytes.length; at += pieceLength) unpack.push(bytes.subarray(at, at + pieceLength));
-      scanner.finish();
-    } catch {
-      // A file that is cut was told when it was opened; what came before is here.
-    }
+  finish(): void {
+    this.#scanner.finish();
   }
 
   of(row: number): OperatorInput[] {

@@ -5,6 +5,7 @@
  */
 import { strFromU8 } from 'fflate';
 import type { Access, EventId, HostWaitStep, LaunchStep, MemoryKind, Step } from '../program/program.ts';
+import { int32 } from './columns.ts';
 import {
   copySlice,
   hostWaitMark,
@@ -42,7 +43,7 @@ const keysOfKind: Readonly<Record<string, readonly string[]>> = {
   free: ['n', 't', 'd', 'th', 's', 'b', 'how'],
   reusable: ['b', 't'],
   recordStream: ['n', 't', 'd', 'th', 's', 'b', 'st', 'implicit'],
-  op: ['n', 't', 'd', 'th', 's', 'st', 'name', 'acc', 'blind', 'copy'],
+  op: ['n', 't', 'd', 'th', 's', 'st', 'name', 'acc', 'blind', 'copy', 'in'],
   record: ['n', 't', 'd', 'th', 's', 'e', 'st', 'implicit'],
   wait: ['n', 't', 'd', 'th', 's', 'e', 'st', 'rec', 'implicit'],
   sync: ['n', 't', 'd', 'th', 's', 'on', 'e', 'st', 'device', 'api', 'implicit', 'rec'],
@@ -729,6 +730,8 @@ export class RacelineReader implements FormatReader {
 
   readonly #siteOfStep = new Map<number, number>();
   readonly #hostOfStep = new Map<number, number>();
+  /** Beside the host rows of the draft: the row of the file. */
+  readonly #hostRow = int32();
 
   /** A slice of the host's side for the step that comes next to be pushed or was just pushed. */
   #host(thread: number, time: number, took: number, name: string, kind: number, site: number): void {
@@ -739,6 +742,7 @@ export class RacelineReader implements FormatReader {
       step,
       this.#draft.pushHost(thread, time, Math.max(0, took), this.#draft.strings.add(name), kind, site),
     );
+    this.#hostRow.push(this.#row);
   }
 
   #readEdge(row: Row): void {
@@ -824,6 +828,7 @@ export class RacelineReader implements FormatReader {
       producer: header.producer,
       clock: header.mode === 'cuda' ? 'gpu' : 'model',
       unixStart: header.unix,
+      hostRow: this.#hostRow,
     });
   }
 

@@ -125,7 +125,7 @@ export interface HostSliceColumns {
   /** Index into hostSliceKinds. */
   readonly kind: Uint8Array;
   readonly site: Int32Array;
-  /** Row of the file that says it; only of a profiler's file that was opened alone. */
+  /** Row of the file that says it; only of a profile or a run of our own that was opened alone. */
   readonly row?: Int32Array;
 }
 

@@ -38,7 +38,7 @@ def _collective_mode(operator, argument):
 class Plan:
     """Where an operator's tensors are: positions and names of arguments, each with whether it is written."""
 
-    __slots__ = ("name", "full", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func", "scratch_sizes")
+    __slots__ = ("name", "full", "base", "tensors", "named", "kind", "writes", "label", "scratch", "collective", "quiet", "copies", "pins", "simple", "call", "fast", "func", "scratch_sizes", "called")
 
     def __init__(self, func):
         schema = func._schema
@@ -81,6 +81,8 @@ class Plan:
         self.scratch = 0
         # By what it was called with: the sizes of all that it allocates, and whether a second call has borne them out.
         self.scratch_sizes = {}
+        # Sites from which it was called.
+        self.called = set()
         self.quiet = self.kind in ("view", "metadata", "record_stream")
         # "result": it makes pinned memory; "asked": it does when its argument says so.
         self.pins = "result" if self.base == "_pin_memory" else "asked" if any(a.name == "pin_memory" for a in schema.arguments) else None

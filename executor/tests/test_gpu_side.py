@@ -57,6 +57,24 @@ class Lines(unittest.TestCase):
         self.assertEqual([m for *_, m in ops["aten::mul"]], ["r", "w"])
         self.assertFalse(any("blind" in r for r in trace.of("op")))
 
+    def test_what_an_operator_is_called_with_stands_at_the_first_call_from_a_place(self):
+        def body(session, state):
+            for size in (2, 2, 3):
+                x = torch.ones(size, 4)
+                x.add_(1.5)
+            torch.cat([x, x[:1]], 0)
+            x.to(torch.float64)
+            x.sum((0, 1))
+
+        trace = self.record(body)
+        given = {}
+        for row in trace.of("op"):
+            given.setdefault(trace.name(row), []).append(row.get("in"))
+        self.assertEqual(given["aten::add_"], [[["float32", [2, 4]], "1.5"], None, None])
+        self.assertEqual(given["aten::cat"], [[[["float32", [3, 4]], ["float32", [1, 4]]]]])
+        self.assertEqual(given["aten::_to_copy"][0][0], ["float32", [3, 4]])
+        self.assertEqual(given["aten::sum"][0][:2], [["float32", [3, 4]], "[0, 1]"])
+
     def test_streams_and_names(self):
         def body(session, state):
             session.know_stream(0x10, 0, "side")

@@ -36,6 +36,16 @@ class Meta(unittest.TestCase):
 
 
 class Running(Meta):
+    def test_what_an_operator_is_called_with_stands_at_the_first_call_from_a_place(self):
+        trace = self.record(
+            """
+            import torch
+            for size in (2, 2, 3):
+                x = torch.ones(size, 4, device="cuda")
+                x.add_(1.5)
+            """)
+        self.assertEqual([r.get("in") for r in trace.of("op") if trace.name(r) == "aten::add_"], [[["float32", [2, 4]], "1.5"], None, None])
+
     def test_the_program_sees_itself(self):
         self.record(
             """

@@ -6,7 +6,7 @@ import { headline, severityOf } from '../../core/timeline/findings.ts';
 import type { Target } from '../../core/timeline/hit.ts';
 import { counted, shortened, timeText } from '../../core/timeline/units.ts';
 import { span, type View } from '../../core/timeline/view.ts';
-import type { OperatorInput } from '../../core/trace/operator-inputs.ts';
+import type { OperatorInput } from '../../core/trace/inputs-reader.ts';
 import type { Run } from '../messages.ts';
 import { type DetailRow, type Details, placeText, statusText } from '../state/details.ts';
 import type { Note } from '../state/notes.ts';

@@ -10,6 +10,7 @@ import types
 import torch
 
 from raceline.dispatch import PLAIN, DispatchMode, is_traced, plan_of, with_tensors
+from raceline.given import given
 from raceline.operators import called_with, extent
 from raceline.rows import ALLOC, BOTH, FREE, MODES, OP, READ, RECORD, WAIT, WRITE
 
@@ -65,10 +66,10 @@ class Watch(DispatchMode):
             try:
                 return call(*args, **kwargs) if kwargs else call(*args)
             except RuntimeError:
-                given = with_tensors(plan, args)
-                if given is None:
+                tensors = with_tensors(plan, args)
+                if tensors is None:
                     raise
-                return call(*given, **(kwargs or {}))
+                return call(*tensors, **(kwargs or {}))
 
         # Before the call: an operator may free or move what it reads.
         accesses = []
@@ -142,9 +143,9 @@ class Watch(DispatchMode):
             out = call(*args, **kwargs) if kwargs else call(*args)
         except BaseException:
             thread.pending = None
-            given = with_tensors(plan, args)
-            if given is not None:
-                return self.__torch_dispatch__(func, types, given, kwargs)
+            tensors = with_tensors(plan, args)
+            if tensors is not None:
+                return self.__torch_dispatch__(func, types, tensors, kwargs)
             _, after, _ = self._settle(pending, {}, max(device, 0), start, thread)
             self._after(after, None, thread)
             raise
@@ -163,6 +164,11 @@ class Watch(DispatchMode):
         copy = None
         if plan.copies and device >= 0 and host is None and self._stays(plan, args, out):
             copy = ',"copy":"d2d"'
+        extra, first = copy, None
+        if site not in plan.called:
+            plan.called.add(site)
+            first = given(args, kwargs)
+            extra = (copy or "") + first
         if (plan.simple or copy) and host is None and not blind:
             # The common case in one go: no result is new, or one result that is one new block.
             if not pending:
@@ -174,7 +180,7 @@ class Watch(DispatchMode):
                     ident, slot = thread.id, thread.slot
                     if ident is None or slot is None:
                         ident, slot = self._session.thread_of(thread), self._session.slot_of(thread)
-                    self._put((OP, start, end, stream, plan.label, ident, slot, site, copy, len(accesses) >> 2, *accesses))
+                    self._put((OP, start, end, stream, plan.label, ident, slot, site, extra, len(accesses) >> 2, *accesses))
                     return out
             elif len(pending) == 1 and out.__class__ is Tensor and pending[0] == out.data_ptr() and out.is_contiguous():
                 address = pending[0]
@@ -195,9 +201,9 @@ class Watch(DispatchMode):
                 if label is None:
                     label = self._names[name] = self._file.string(name)
                 self._put((ALLOC, start, block, address, size, stream, ident, site, label,
-                           OP, start, end, stream, plan.label, ident, slot, site, copy, (len(accesses) >> 2) + 1, *accesses, block, 0, size, WRITE))
+                           OP, start, end, stream, plan.label, ident, slot, site, extra, (len(accesses) >> 2) + 1, *accesses, block, 0, size, WRITE))
                 return out
-        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread, sizes)
+        self._write(plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread, sizes, first)
         return out
 
     def _scratch(self, plan, args, thread):
@@ -222,7 +228,7 @@ class Watch(DispatchMode):
         session = self._session
         self._put((OP, start, end, stream, plan.label, session.thread_of(thread), session.slot_of(thread), site, extra, len(accesses) >> 2, *accesses))
 
-    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread, scratch):
+    def _write(self, plan, args, kwargs, out, accesses, device, host, pending, start, end, blind, site, name, thread, scratch, first):
         """An operator's rows in general: copies, several results, scratch memory, what happened inside it."""
         if device < 0 and (pending or plan.copies):
             # A new tensor says where it is; it need not be on the current device.
@@ -281,6 +287,8 @@ class Watch(DispatchMode):
         extra = f',"copy":"{copy}"' if copy else ""
         if blind:
             extra += ',"blind":true'
+        if first:
+            extra += first
         self._line(plan, start, end, stream, site, accesses, thread, extra or None)
         if after:
             self._after(after, site, thread, plan)

@@ -10,6 +10,7 @@ import torch
 from torch.overrides import _get_current_function_mode_stack
 from torch.utils._pytree import tree_flatten
 
+from raceline.given import given
 from raceline.host_threads import HostThreads
 from raceline.meta import api, model, streams
 from raceline.meta.branches import Branches
@@ -273,7 +274,7 @@ class Session:
         if plan.base in MATRIX and results:
             inner = args[MATRIX[plan.base]].shape[-1]
             work = max(work, 2 * results[0].numel() * inner / model.MULTIPLY)
-        self._launch(plan.name, accesses, copy, moved, work, plan.label)
+        self._launch(plan.name, accesses, copy, moved, work, plan.label, self._first(plan, args, kwargs))
         if plan.kind == "read_back":
             self._block_host(plan.name)
         elif copy and self._blocks(copy, non_blocking, source, target):
@@ -293,7 +294,15 @@ class Session:
             if span:
                 self.recording.host(block.id, mode, *span, plan.name)
 
-    def _launch(self, name, accesses, copy=None, moved=0, work=0.0, label=None):
+    def _first(self, plan, args, kwargs):
+        """What the operator is called with, where it was not called from this place before."""
+        site = self.recording.sites.here()
+        if self.level != "full" or site in plan.called:
+            return ""
+        plan.called.add(site)
+        return given(args, kwargs)
+
+    def _launch(self, name, accesses, copy=None, moved=0, work=0.0, label=None, first=""):
         recording, device = self.recording, self.device
         handle = self.current()
         stream = self.stream_id(handle)
@@ -310,6 +319,7 @@ class Session:
             body += ',"acc":[' + ",".join(f'[{b},{low},{high},"{mode}"]' for (b, low, high), mode in merged.items()) + "]"
         if copy:
             body += f',"copy":"{copy}"'
+        body += first
         duration = model.KERNEL + (moved / model.BUS if copy else work)
         if self.capturing is not None:
             recording.step("op", body, time=time)

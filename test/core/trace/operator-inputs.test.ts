@@ -3,7 +3,7 @@ import { gzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { openTrace } from '../../../core/trace/index.ts';
 import { unpacker } from '../../../webview/unpacking.ts';
-import { OperatorInputs } from '../../../core/trace/operator-inputs.ts';
+import { readInputs, readInputsUnpacking } from '../../../core/trace/inputs.ts';
 import { bytesOf } from './dump.ts';
 import { kinetoText, runtime } from './kineto-text.ts';
 
@@ -47,7 +47,7 @@ const text = kinetoText([
 /** By the names of operators. */
 function inputsOf(bytes: Uint8Array): Record<string, unknown> {
   const { hostSlices, strings } = openTrace(bytes, 'x');
-  const inputs = new OperatorInputs(bytes);
+  const inputs = readInputs('kineto', bytes);
   return Object.fromEntries([...hostSlices.name].map((name, i) => [strings[name], inputs.of(hostSlices.row![i]!)]));
 }
 
@@ -77,16 +77,16 @@ test.each([
 test('the same where the host unpacks, whole and cut', async () => {
   const packed = gzipSync(bytesOf(text));
   for (const bytes of [bytesOf(text), packed, packed.subarray(0, packed.length - 20)]) {
-    const ours = new OperatorInputs(bytes);
-    const theirs = await OperatorInputs.unpacking(bytes, unpacker!);
+    const ours = readInputs('kineto', bytes);
+    const theirs = await readInputsUnpacking('kineto', bytes, unpacker!);
     for (let row = 0; row < 8; row++) expect(theirs.of(row)).toEqual(ours.of(row));
   }
-  expect((await OperatorInputs.unpacking(packed, unpacker!)).of(1)).toEqual(expected['aten::add']);
+  expect((await readInputsUnpacking('kineto', packed, unpacker!)).of(1)).toEqual(expected['aten::add']);
 });
 
 test('a file that is cut has those that came before', () => {
   const packed = gzipSync(bytesOf(text));
-  expect(() => new OperatorInputs(packed.subarray(0, packed.length - 20)).of(1)).not.toThrow();
+  expect(() => readInputs('kineto', packed.subarray(0, packed.length - 20)).of(1)).not.toThrow();
   const plain = bytesOf(text.slice(0, text.indexOf('aten::mul')));
   expect(inputsOf(plain)).toMatchObject({ 'aten::cat': expected['aten::cat'] });
 });
@@ -100,7 +100,7 @@ test('arguments that are not what they should be', () => {
   const bytes = bytesOf(
     kinetoText(odd.map((args, i) => ({ cat: 'cpu_op', name: `odd ${i}`, ts: `${i}.000`, dur: '0.500', args }))),
   );
-  const inputs = new OperatorInputs(bytes);
+  const inputs = readInputs('kineto', bytes);
   expect(inputs.of(0)).toEqual([]);
   expect(inputs.of(1)).toEqual([
     { type: 'a\ufffdb', shape: '', value: '' },
@@ -108,5 +108,5 @@ test('arguments that are not what they should be', () => {
   ]);
   expect(inputs.of(2)).toHaveLength(64);
   expect(inputs.of(99)).toEqual([]);
-  expect(new OperatorInputs(bytesOf('no JSON')).of(0)).toEqual([]);
+  expect(readInputs('kineto', bytesOf('no JSON')).of(0)).toEqual([]);
 });
