@@ -2635,3 +2635,128 @@ class Swapped:
     def load(self):
         self.x.storage().resize_(self.size)
         self.x.copy_(self.host)
+
+#- case: the base class passes on what a stage left on the default stream
+class Model:
+    def infer(self, images):
+        made = self.prepare(images)
+        return self.finish(self.run(made))
+
+    def prepare(self, images):
+        raise NotImplementedError
+
+    def run(self, made):
+        raise NotImplementedError
+
+    def finish(self, scores):
+        raise NotImplementedError
+
+class Net(Model):
+    def __init__(self, weight):
+        self.weight = weight.cuda()
+        self.side = torch.cuda.Stream()
+
+    def prepare(self, images):
+        with torch.cuda.stream(self.side):
+            made = images.cuda(non_blocking=True) / 255
+        self.side.synchronize()
+        return made
+
+    def run(self, made):
+        return made @ self.weight
+
+    def finish(self, scores):
+        with torch.cuda.stream(self.side):
+            best = scores.softmax(-1)
+                 # ^ missing-wait
+        self.side.synchronize()
+        return best
+#- good
+class Model:
+    def infer(self, images):
+        made = self.prepare(images)
+        return self.finish(self.run(made))
+
+    def prepare(self, images):
+        raise NotImplementedError
+
+    def run(self, made):
+        raise NotImplementedError
+
+    def finish(self, scores):
+        raise NotImplementedError
+
+class Net(Model):
+    def __init__(self, weight):
+        self.weight = weight.cuda()
+        self.side = torch.cuda.Stream()
+
+    def prepare(self, images):
+        with torch.cuda.stream(self.side):
+            made = images.cuda(non_blocking=True) / 255
+        self.side.synchronize()
+        return made
+
+    def run(self, made):
+        with torch.cuda.stream(self.side):
+            scores = made @ self.weight
+        self.side.synchronize()
+        return scores
+
+    def finish(self, scores):
+        with torch.cuda.stream(self.side):
+            best = scores.softmax(-1)
+        self.side.synchronize()
+        return best
+
+#- case: what comes behind the write may launch a kernel or not
+import torch.distributed as dist
+
+def spread(parts, group, side):
+    handles = []
+    for part in parts:
+        part.mul_(2)
+      # ~ `part` is written here, on the default stream
+        part = part.reshape(4, -1)
+        with torch.cuda.stream(side):
+            handles.append(dist.all_reduce(part, group=group, async_op=True))
+            #              ^ missing-wait: `part` is written on the process group's stream by `all_reduce`
+    for handle in handles:
+        handle.wait()
+#- fixed
+import torch.distributed as dist
+
+def spread(parts, group, side):
+    handles = []
+    for part in parts:
+        part.mul_(2)
+        part = part.reshape(4, -1)
+        done = torch.cuda.current_stream().record_event()
+        with torch.cuda.stream(side):
+            torch.cuda.current_stream().wait_event(done)
+            handles.append(dist.all_reduce(part, group=group, async_op=True))
+    for handle in handles:
+        handle.wait()
+
+#- case: what comes behind the write in the producer's own block
+def gather(x, copy, work):
+    with torch.cuda.stream(copy):
+        y = x.cuda(non_blocking=True)
+        #   ~ `y` is written here, on `copy`
+        y = y.reshape(4, -1)
+    with torch.cuda.stream(work):
+        z = y.sum()
+        #   ^ missing-wait: `y` is read on `work` by `sum`
+    torch.cuda.current_stream().wait_stream(work)
+    return z
+#- fixed
+def gather(x, copy, work):
+    with torch.cuda.stream(copy):
+        y = x.cuda(non_blocking=True)
+        y = y.reshape(4, -1)
+        done = torch.cuda.current_stream().record_event()
+    work.wait_event(done)
+    with torch.cuda.stream(work):
+        z = y.sum()
+    torch.cuda.current_stream().wait_stream(work)
+    return z

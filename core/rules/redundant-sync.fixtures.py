@@ -185,3 +185,33 @@ def upload(sources, target):
         lane.synchronize()
         print("done")
     return stage.tolist()
+
+#- case: a call over several lines inside of its own stream
+class Doubler:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def run(self, host):
+        x = host.cuda()
+        with torch.cuda.stream(self.side):
+            self.side.wait_stream(
+          # ^ redundant-sync: `self.side` waits for its own work here
+                torch.cuda.current_stream()
+            )  # what comes before
+            y = x * 2
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+#- fixed
+class Doubler:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def run(self, host):
+        x = host.cuda()
+        self.side.wait_stream(
+            torch.cuda.current_stream()
+        )  # what comes before
+        with torch.cuda.stream(self.side):
+            y = x * 2
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y

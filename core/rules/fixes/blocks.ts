@@ -107,7 +107,8 @@ function binds(statement: Statement, name: string): boolean {
   }
 }
 
-function bindsAnywhere(block: readonly Statement[], name: string): boolean {
+/** Whether any statement of a block, or of those below it, gives the name a value. */
+export function bindsAnywhere(block: readonly Statement[], name: string): boolean {
   return block.some((statement) => {
     if (binds(statement, name)) return true;
     if (statement.kind === 'For' && inTarget(statement.target, name)) return true;

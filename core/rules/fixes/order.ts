@@ -4,10 +4,11 @@
  * the stream context that must wait, before the `with`.
  */
 import type { LoweredPath } from '../../lower/lowered.ts';
-import type { EventId, SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
+import type { BlockId, EventId, SourceFrame, StepIndex, StreamId } from '../../program/program.ts';
+import type { Statement } from '../../python/ast.ts';
 import { type Instance, originOf } from '../report.ts';
 import { isBefore } from '../rule.ts';
-import { loopVariables } from './blocks.ts';
+import { bindsAnywhere, loopVariables } from './blocks.ts';
 import type { OffsetEdit } from './edits.ts';
 import { leaves } from './lifetime.ts';
 import {
@@ -20,6 +21,7 @@ import {
   placesOf,
   put,
   putBefore,
+  rootName,
   type Spot,
   spoken,
   spotAt,
@@ -34,6 +36,8 @@ export interface Need {
   readonly producer: StreamId;
   readonly second: StepIndex;
   readonly consumer: StreamId;
+  /** What both touch, where it is one tensor. */
+  readonly block?: BlockId;
 }
 
 export function needOf({ hazard }: Pick<Instance, 'hazard'>): Need | undefined {
@@ -43,6 +47,7 @@ export function needOf({ hazard }: Pick<Instance, 'hazard'>): Need | undefined {
       producer: hazard.firstStream,
       second: hazard.second,
       consumer: hazard.secondStream,
+      block: hazard.block,
     };
   if (hazard.kind === 'unjoined')
     return {
@@ -50,6 +55,7 @@ export function needOf({ hazard }: Pick<Instance, 'hazard'>): Need | undefined {
       producer: hazard.writeStream,
       second: hazard.escape,
       consumer: hazard.escapeStream,
+      block: hazard.block,
     };
   return undefined;
 }
@@ -220,6 +226,27 @@ function torchOf(spot: Spot): string {
   return spot.activation.torchName ?? 'torch';
 }
 
+/**
+ * The last statement that gives a value to one of the tensor's names; -1: none. `x = x.reshape(…)` launches a kernel or it
+ * does not, and an event before it would not cover that.
+ */
+function latestBinding(block: readonly Statement[], names: readonly string[]): number {
+  return block.findLastIndex((statement) => names.some((name) => bindsAnywhere([statement], name)));
+}
+
+/** Behind another statement of one of the blocks around a place. */
+function movedTo(spot: Spot, depth: number, index: number): Spot {
+  return { ...spot, links: [...spot.links.slice(0, depth), { ...spot.links[depth]!, index }] };
+}
+
+/** What the consumer calls the tensor. */
+function namesOfBlock(spot: Spot, block: BlockId | undefined): readonly string[] {
+  if (block === undefined) return [];
+  return [
+    ...new Set(expressionsAt(spot, { kind: 'tensor', block }).flatMap((expression) => rootName(expression) ?? [])),
+  ];
+}
+
 interface RecordSpot {
   readonly spot: Spot;
   /** Whether it lies in the `with` blocks of the producer's own statement. */
@@ -251,7 +278,14 @@ function recordSpot(path: LoweredPath, need: Need, wait: Spot): RecordSpot | und
   while (made.links[depth + 1]?.parent?.kind === 'With') depth++;
   const spot: Spot = { ...made, links: made.links.slice(0, depth + 1) };
   const inside = depth === made.links.length - 1;
-  if (own.index < other.index) return { spot, inside };
+  if (own.index < other.index) {
+    const names = namesOfBlock(wait, need.block);
+    const behind = latestBinding(own.block.slice(0, other.index), names);
+    if (behind > own.index) return { spot: movedTo(made, shared, behind), inside: shared === made.links.length - 1 };
+    const { block, index } = spot.links[depth]!;
+    const within = depth > shared ? latestBinding(block, names) : -1;
+    return { spot: within > index ? movedTo(made, depth, within) : spot, inside };
+  }
   // The producer comes later in the loop's body: its record serves the next turn.
   const loop = own.parent;
   if (loop?.kind !== 'For' && loop?.kind !== 'While') return undefined;

@@ -89,17 +89,26 @@ export function put(spot: Spot, lines: readonly string[]): OffsetEdit {
   return spot.side === 'before' ? insertBefore(spot.module, link, lines) : insertAfter(spot.module, link, lines);
 }
 
-/** The statement goes from one place to another, with the comment on its line. */
+/** The statement goes from one place to another, with the comment on its line; all its lines are indented anew. */
 export function moved(from: Spot, to: Spot): OffsetEdit[] {
   const statement = holder(from);
   const { text } = from.module;
-  const source = text.slice(statement.start, statement.end).trimEnd();
+  const lines = linesOf(text, statement);
   const removal = remove(from.module, from.links.at(-1)!);
   const comment = removal.newText === '' ? (/^[ \t]*(#[^\n\r]*)/.exec(text.slice(statement.end))?.[1] ?? '') : '';
-  const [plain, full] = [put(to, [source]), put(to, [`${source}  ${comment}`])];
+  const [plain, full] = [put(to, lines), put(to, [...lines.slice(0, -1), `${lines.at(-1)}  ${comment}`])];
   // Among several statements on one line a comment would end them.
-  const insertion = comment && !plain.newText.includes('; ') ? full : plain;
+  const among = plain.newText.includes('; ');
+  const insertion = among ? put(to, [lines.map((line) => line.trim()).join(' ')]) : comment ? full : plain;
   return joined(removal, [insertion], text);
+}
+
+/** The lines of a statement, without the indentation of its block. A string of several lines stays as it is. */
+function linesOf(text: string, { start, end }: Statement): string[] {
+  const source = text.slice(start, end).trimEnd();
+  const indent = /[ \t]*$/.exec(text.slice(0, start))![0];
+  if (/"""|'''|\\[\r\n]/.test(source)) return [source];
+  return source.split(/\r\n|\n|\r/).map((line) => (line.startsWith(indent) ? line.slice(indent.length) : line));
 }
 
 /** What comes in where the removed statement stands takes its place: edits never touch. */
