@@ -7,6 +7,7 @@
 import type { ClassDef, Module, Statement } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
 import type { ImportGraph } from './importGraph.ts';
+import { inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
 
 /** A name is handed on through so many modules at most: a package in a package in a package. */
@@ -32,6 +33,7 @@ export class CallerSearch {
 
   of(entry: FunctionEntry): Callers {
     const { module, node, owner } = entry;
+    if (entry.receiver) return { functions: [], modules: [] };
     // What Python or a module calls by itself is called through the object.
     const special = owner !== undefined && /^(__\w+__|forward)$/.test(node.name);
     const word = special ? owner.name : node.name;
@@ -50,6 +52,7 @@ export class CallerSearch {
       if (owner && user === module) addSharers(functions, entry);
       if (whole.test(this.topLevelCode(user))) modules.push(user);
     }
+    functions.push(...inheritedCallers(entry, (user) => this.#graph.of(user)));
     return { functions, modules };
   }
 

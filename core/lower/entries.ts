@@ -107,6 +107,8 @@ export interface FunctionEntry {
   readonly name: string;
   /** The file and the offset of the function in it: `a.py#120`. */
   readonly place: string;
+  /** The class of the object that it runs with, where that inherits it. */
+  readonly receiver?: { readonly module: Module; readonly cls: ClassDef };
 }
 
 const cache = new WeakMap<Module, readonly FunctionEntry[]>();

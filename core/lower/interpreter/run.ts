@@ -52,7 +52,10 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
     const target = value instanceof FunctionV ? value : undefined;
     if (target) runCall(m, target, [], target);
   } else {
-    const cls = globalValue(m, module, entry.owner.name);
+    const { receiver } = entry;
+    const cls = receiver
+      ? globalValue(m, moduleValue(m, receiver.module), receiver.cls.name)
+      : globalValue(m, module, entry.owner.name);
     if (!(cls instanceof ClassV)) return;
     runMethod(m, cls, entry);
   }
@@ -60,7 +63,8 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
 }
 
 function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
-  const found = cls.attributes.get(entry.node.name);
+  const { receiver } = entry;
+  const found = receiver ? lookup(cls, entry.node.name) : cls.attributes.get(entry.node.name);
   if (entry.node.name === '__init__') {
     makeInstance(m, cls);
     return;
@@ -82,7 +86,8 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   m.settled++;
   const self = makeInstance(m, cls);
   m.hostWaitAll();
-  if (self instanceof InstanceV && !fillState(m, cls, self, entry)) m.hostWaitAll();
+  const home = receiver ? { ...entry, module: receiver.module, owner: receiver.cls } : entry;
+  if (self instanceof InstanceV && !fillState(m, cls, self, home)) m.hostWaitAll();
   m.settled--;
   // Hooks that the constructor registers are judged with the constructor, where that is an entry.
   const init = lookup(cls, '__init__');
@@ -90,7 +95,7 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   age(self);
   if (self instanceof InstanceV)
     for (const [name, value] of self.attributes)
-      if (value instanceof StreamV && forkedBefore(cls, name, entry)) m.givenStreams.push(value);
+      if (value instanceof StreamV && !receiver && forkedBefore(cls, name, entry)) m.givenStreams.push(value);
   if (asksAgain(entry)) runTurns(m, target, self);
   else runCall(m, target, [self], target);
 }
