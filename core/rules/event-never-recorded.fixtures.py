@@ -367,3 +367,47 @@ class Store(saved_tensors_hooks):
         with torch.cuda.stream(side):
             self._items = [x.cuda() for x in self._items]
             self._back.record()
+
+#- case: a pool's thread may have recorded it by the time it says so
+import time
+
+class Fetcher:
+    def __init__(self, pool):
+        self.pool = pool
+        self.side = torch.cuda.Stream()
+
+    def fetch(self, host):
+        ready = torch.cuda.Event()
+        with torch.cuda.stream(self.side):
+            made = host.cuda(non_blocking=True)
+
+        def mark():
+            print("asked for")
+
+        future = self.pool.submit(mark)
+        while not future.done():
+            time.sleep(0.001)
+        torch.cuda.current_stream().wait_event(ready)
+      # ^ event-never-recorded
+        return (made * 2).sum().item()
+#- good
+import time
+
+class Fetcher:
+    def __init__(self, pool):
+        self.pool = pool
+        self.side = torch.cuda.Stream()
+
+    def fetch(self, host):
+        ready = torch.cuda.Event()
+        with torch.cuda.stream(self.side):
+            made = host.cuda(non_blocking=True)
+
+        def mark():
+            ready.record(self.side)
+
+        future = self.pool.submit(mark)
+        while not future.done():
+            time.sleep(0.001)
+        torch.cuda.current_stream().wait_event(ready)
+        return (made * 2).sum().item()

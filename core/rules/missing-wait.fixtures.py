@@ -2760,3 +2760,72 @@ def gather(x, copy, work):
         z = y.sum()
     torch.cuda.current_stream().wait_stream(work)
     return z
+
+#- case: a number that says how much there is of something is no tensor
+side = torch.cuda.Stream()
+
+def scaled(host, gain):
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+        y = x * gain
+          # ^ missing-wait
+    torch.cuda.current_stream().wait_stream(side)
+    return (y * 2).sum().item()
+#- good
+side = torch.cuda.Stream()
+
+def scaled(host, block_size):
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+        y = x * block_size
+    torch.cuda.current_stream().wait_stream(side)
+    return (y * 2).sum().item()
+
+#- case: the stream that has to wait may be None
+def route(x, source, target=None):
+    with torch.cuda.stream(source):
+        y = x * 2
+        #   ~ `y` is written here, on `source`
+    if target is not None:
+        y.record_stream(target)
+    with torch.cuda.stream(target):
+        z = y.sum()
+        #   ^ missing-wait: `y` is read on `target` by `sum`
+    return z
+#- fixed
+def route(x, source, target=None):
+    with torch.cuda.stream(source):
+        y = x * 2
+        source_done = source.record_event()
+    if target is not None:
+        y.record_stream(target)
+    if target is not None:
+        target.wait_event(source_done)
+    with torch.cuda.stream(target):
+        z = y.sum()
+    return z
+
+#- case: the stream that has to wait is made where it is None
+def route(x, source, target=None):
+    if target is None:
+        target = torch.cuda.Stream()
+    with torch.cuda.stream(source):
+        y = x * 2
+        #   ~ `y` is written here, on `source`
+    with torch.cuda.stream(target):
+        z = y.sum()
+        #   ^ missing-wait: `y` is read on `target` by `sum`
+    target.synchronize()
+    return z
+#- fixed
+def route(x, source, target=None):
+    if target is None:
+        target = torch.cuda.Stream()
+    with torch.cuda.stream(source):
+        y = x * 2
+        source_done = source.record_event()
+    target.wait_event(source_done)
+    with torch.cuda.stream(target):
+        z = y.sum()
+    target.synchronize()
+    return z
