@@ -3,7 +3,7 @@
  * slice of the host that covers most of the gap.
  */
 import { hostSliceKinds, type Trace, type TracePlace } from '../trace/trace.ts';
-import { busyOf, lengthOf, union } from './intervals.ts';
+import { busyOf, lengthOf, type Stretches, union } from './intervals.ts';
 import { placeOfSite } from './place.ts';
 
 export interface Gap {
@@ -29,9 +29,15 @@ const mostGaps = 20;
 
 export function idleOf(trace: Trace): Idle[] {
   const busy = busyOf(trace);
-  const devices = [...new Set(trace.streams.map((stream) => stream.device))].sort((a, b) => a - b);
+  const ofDevice = new Map<number, Stretches[]>();
+  for (const [stream, { device }] of trace.streams.entries()) {
+    const known = ofDevice.get(device);
+    if (known) known.push(busy[stream]!);
+    else ofDevice.set(device, [busy[stream]!]);
+  }
+  const devices = [...ofDevice.keys()].sort((a, b) => a - b);
   return devices.flatMap((device): Idle[] => {
-    const work = union(busy.filter((_, stream) => trace.streams[stream]!.device === device));
+    const work = union(ofDevice.get(device)!);
     const count = work.start.length;
     if (count === 0) return [];
     const span = work.end[count - 1]! - work.start[0]!;

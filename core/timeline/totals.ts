@@ -41,11 +41,10 @@ export function buildTotals(trace: Trace, times: BlockTimes, bounds: View, parts
 function fromCounters({ counters }: Trace, part: Part, index: number): TotalsLane[] {
   const { from, to } = part.counters;
   const device = counters.device ?? new Int32Array(counters.length).fill(-1);
-  const found = new Set<number>();
-  for (let i = from; i < to; i++) if (i === from || device[i] !== device[i - 1]) found.add(device[i]!);
-  const devices = [...found].sort((a, b) => a - b);
+  const rowsOf = rowsByDevice(device, from, to);
+  const devices = [...rowsOf.keys()].sort((a, b) => a - b);
   return devices.map((which) => {
-    const rows = rowsOf(device, from, to, which);
+    const rows = rowsOf.get(which)!;
     const totals = finish(
       take(counters.time, rows),
       take(counters.allocated, rows),
@@ -56,13 +55,24 @@ function fromCounters({ counters }: Trace, part: Part, index: number): TotalsLan
   });
 }
 
-/** Rows of one device. */
-function rowsOf(device: Int32Array, from: number, to: number, which: number): Int32Array {
-  let count = 0;
-  for (let i = from; i < to; i++) if (device[i] === which) count++;
-  const rows = new Int32Array(count);
-  let next = 0;
-  for (let i = from; i < to; i++) if (device[i] === which) rows[next++] = i;
+/** Rows of each device. */
+function rowsByDevice(device: Int32Array, from: number, to: number): Map<number, Int32Array> {
+  const counts = new Map<number, number>();
+  for (let i = from; i < to; ) {
+    const which = device[i]!;
+    const start = i;
+    while (i < to && device[i] === which) i++;
+    counts.set(which, (counts.get(which) ?? 0) + i - start);
+  }
+  const rows = new Map(Array.from(counts, ([which, count]) => [which, new Int32Array(count)]));
+  const next = new Map<number, number>();
+  for (let i = from; i < to; ) {
+    const which = device[i]!;
+    const into = rows.get(which)!;
+    let at = next.get(which) ?? 0;
+    while (i < to && device[i] === which) into[at++] = i++;
+    next.set(which, at);
+  }
   return rows;
 }
 

@@ -56,6 +56,8 @@ const refused: readonly (readonly [readonly number[], string])[] = [
   [[0x28, 0xb5, 0x2f, 0xfd], 'is packed with zstd. Unpack it (zstd -d) and open the result.'],
   [[0x42, 0x5a, 0x68], 'is packed with bzip2. Unpack it (bunzip2) and open the result.'],
   [[0xfd, 0x37, 0x7a, 0x58, 0x5a], 'is packed with xz. Unpack it (unxz) and open the result.'],
+  [[0xff, 0xfe], 'is text in UTF-16, as PowerShell writes it with “>”. Save it as UTF-8 and open the result.'],
+  [[0xfe, 0xff], 'is text in UTF-16. Save it as UTF-8 and open the result.'],
   [[0x1f, 0x8b], 'is packed twice with gzip. Unpack it once (gunzip) and open the result.'],
   [[0x3c], 'looks like HTML or XML, not like a trace. Perhaps the download was a web page: download the raw file.'],
 ];

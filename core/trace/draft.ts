@@ -125,6 +125,8 @@ export class SiteRows {
   readonly parent = int32();
   readonly #ids = new Map<string, number>();
   readonly #user = new Set<number>();
+  /** The innermost site of the user's own code from a site outwards, where that was asked; -1: there is none. */
+  readonly #nearest = new Map<number, number>();
 
   get length(): number {
     return this.file.length;
@@ -137,8 +139,13 @@ export class SiteRows {
 
   /** The innermost site of the user's own code from this one outwards; where there is none, the site itself. */
   userSite(site: number): number {
-    for (let at = site; at >= 0; at = this.parent.get(at)) if (this.#user.has(at)) return at;
-    return site;
+    const known = this.#nearest;
+    let at = site;
+    while (at >= 0 && !known.has(at) && !this.#user.has(at)) at = this.parent.get(at);
+    const found = at < 0 ? -1 : (known.get(at) ?? at);
+    // Stacks may be long and share their tails: none is gone through twice.
+    for (let passed = site; passed !== at; passed = this.parent.get(passed)) known.set(passed, found);
+    return found < 0 ? site : found;
   }
 
   /** The site of this frame called from `parent`; the same frame from the same caller is one site. */

@@ -36,6 +36,9 @@ export class CallRows {
   }
 }
 
+/** One call launches on a few streams; where a file has more, some kernels become launches of their own. */
+const mostTried = 256;
+
 /** The kernels of one call on one stream are one launch; a graph launch has many. */
 export class Launches {
   /** The device rows of a launch: the first, and after each the next; -1: no more. */
@@ -62,7 +65,8 @@ export class Launches {
     const streams = this.#streams;
     const first = this.#ofCall[call]!;
     let launch = first;
-    while (launch >= 0 && streams[this.first.get(launch)] !== streams[row]) launch = this.#alike.get(launch);
+    for (let tried = 0; launch >= 0 && streams[this.first.get(launch)] !== streams[row]; tried++)
+      launch = tried < mostTried ? this.#alike.get(launch) : -1;
     if (launch >= 0) {
       this.next[this.#last.get(launch)] = row;
       this.#last.set(launch, row);

@@ -8,6 +8,9 @@ import type { KinetoRows } from './kineto.ts';
 import { NumberMap } from './number-map.ts';
 import { type PythonFrame, parsePythonFrame } from './python-frames.ts';
 
+/** So far outwards an allocator event looks for its operator: programs do not nest deeper. */
+const deepest = 2000;
+
 /** Beside the memory rows: the site, and the name of the operator; -1: none. */
 export interface MemorySites {
   readonly site: Int32Array;
@@ -105,7 +108,7 @@ class Sweep {
   #place(row: number, at: number): void {
     const { site, operator } = this.#found;
     let placed = false;
-    for (let i = this.#depth - 1; i >= 0; i--) {
+    for (let i = this.#depth - 1; i >= Math.max(0, this.#depth - deepest); i--) {
       const slice = this.#open[i]!;
       if (this.#starts[slice]! + this.#durations[slice]! < at) continue;
       if (!placed) site[row] = this.#sites[slice]!;

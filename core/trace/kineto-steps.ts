@@ -36,13 +36,23 @@ function bindByEvent({ syncs, events }: KinetoRows): void {
   for (const list of byEvent.values()) list.sort((a, b) => a - b);
   for (let row = 0; row < syncs.time.length; row++) {
     if (syncs.record.get(row) >= 0) continue;
-    const before = byEvent
-      .get(syncs.event.get(row))
-      ?.findLast((correlation) => correlation < syncs.correlation.get(row));
+    const before = lastBelow(byEvent.get(syncs.event.get(row)) ?? [], syncs.correlation.get(row));
     if (before === undefined) continue;
     syncs.record.set(row, before);
     syncs.inferred.set(row, 1);
   }
+}
+
+/** The last of the sorted values that is below; undefined: none is. */
+function lastBelow(sorted: readonly number[], bound: number): number | undefined {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < bound) low = middle + 1;
+    else high = middle;
+  }
+  return sorted[low - 1];
 }
 
 /** What a step and its mark have in common. */

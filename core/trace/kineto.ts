@@ -521,6 +521,11 @@ export class KinetoReader implements FormatReader, KinetoSink {
 
   #refuseOthers(): void {
     if (!this.#scanner.sawEvents) {
+      if (this.#metadata.has('traceEvents'))
+        throw new TraceError(
+          'The “traceEvents” of the file are no list of events. Export the profile once more with prof.export_chrome_trace("trace.json.gz").',
+          0,
+        );
       const keys = [...this.#metadata.keys()].slice(0, 5).map((key) => `“${key.slice(0, 40)}”`);
       throw new TraceError(
         `The file is JSON${keys.length ? ` with the keys ${keys.join(', ')}` : ''}, but it has no “traceEvents”: it is not a trace of the PyTorch profiler. Export one with prof.export_chrome_trace("trace.json.gz").`,

@@ -3,7 +3,7 @@
  * Knows what an entry says and nothing of what follows from it.
  */
 import { float64, groupedOrder, int32, uint8 } from './columns.ts';
-import { textCell } from './pickle-cells.ts';
+import { listCell, textCell } from './pickle-cells.ts';
 import { Fields, type PickleTree } from './pickle-tree.ts';
 
 const actions = [
@@ -46,8 +46,15 @@ export class Entries {
 
   constructor(tree: PickleTree) {
     this.tree = tree;
+    // A list that a file names in many places is still one device's.
+    const taken = new Set<number>();
     for (const [key, pinned] of [['device_traces', 0], ['host_traces', 1]] as const) // biome-ignore format: a table
-      for (const [device, list] of tree.items(tree.get(tree.root, key)).entries()) this.#take(list, device, pinned);
+      for (const [device, list] of tree.items(tree.get(tree.root, key)).entries()) {
+        const which = tree.which(list, listCell);
+        if (taken.has(which)) continue;
+        taken.add(which);
+        this.#take(list, device, pinned);
+      }
   }
 
   get length(): number {

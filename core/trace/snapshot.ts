@@ -11,7 +11,7 @@ import { annotationSlice, TraceDraft } from './draft.ts';
 import { TraceError } from './error.ts';
 import { NumberMap } from './number-map.ts';
 import { readPickle } from './pickle.ts';
-import { listCell, numberCell } from './pickle-cells.ts';
+import { dictionaryCell, listCell, numberCell } from './pickle-cells.ts';
 import { Fields, type PickleTree } from './pickle-tree.ts';
 import type { FormatReader } from './reader.ts';
 import { actionOf, Entries } from './snapshot-entries.ts';
@@ -79,7 +79,7 @@ class Snapshot {
         'The pickle holds plain data, but no allocator snapshot: it has neither “segments” nor “device_traces”. Write one with torch.cuda.memory._dump_snapshot("snapshot.pickle").',
         0,
       );
-    this.#segments = tree.items(isList ? tree.root : tree.get(tree.root, 'segments'));
+    this.#segments = segmentsOf(tree, isList ? tree.root : tree.get(tree.root, 'segments'));
     this.#entries = new Entries(tree);
     this.#stacks = new Stacks(tree, this.#draft);
     this.#fields = new Fields(tree, ['stream', 'user_metadata']);
@@ -103,7 +103,7 @@ class Snapshot {
     const totals = new Totals(entries, this.#segments, draft.counters);
     this.#history(totals);
     this.#ghosts(this.#segments, 'device');
-    this.#ghosts(tree.items(tree.get(tree.root, 'host_segments')), 'pinned');
+    this.#ghosts(segmentsOf(tree, tree.get(tree.root, 'host_segments')), 'pinned');
     this.#annotations(annotations);
     this.#tellLimits();
     const pinned = this.#pinned.finish();
@@ -389,6 +389,18 @@ class Snapshot {
 /** No longer so where a profile of the same process lies beside the snapshot. */
 export const allocatorAlone =
   'A snapshot knows the allocator alone: kernels, events and waits are not in it, nor which streams use a block. Races cannot be found in this file.';
+
+/** Cells of the segments of a list; those that a file names in many places, with the same blocks, are one. */
+function segmentsOf(tree: PickleTree, list: number): number[] {
+  const seen = new Set<number>();
+  return tree.items(list).filter((segment) => {
+    const blocks = tree.which(tree.get(segment, 'blocks'), listCell);
+    if (blocks < 0) return tree.kind(segment) === dictionaryCell;
+    const isNew = !seen.has(blocks);
+    seen.add(blocks);
+    return isNew;
+  });
+}
 
 /** Up to torch 2.0 a block has its stack in a list of histories. */
 function framesOf(tree: PickleTree, block: number): number {

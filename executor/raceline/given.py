@@ -35,7 +35,7 @@ def _worded(value):
 
 def _tensor(tensor):
     shape = ",".join([str(int(length)) for length in tensor.shape])
-    return f'["{str(tensor.dtype).removeprefix("torch.")}",[{shape}]]'
+    return f'["{str(tensor.dtype)[6:]}",[{shape}]]'
 
 
 def _text(value):

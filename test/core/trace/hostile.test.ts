@@ -158,3 +158,67 @@ it('a file of more than can be held is read as far as it goes, and says so', () 
   expect(trace.counts.kernels).toBeLessThan(400);
   expect(trace.problems.map((problem) => problem.message).join()).toMatch(/as much as can be shown at once/);
 });
+
+/** Sizes at which work that grows with the square would not end. */
+describe('what a file names over and over is gone over once', () => {
+  const many = 10_000;
+  const word = (text: string) => String.fromCharCode(0x8c, text.length) + text;
+  const entry = (more: string) => `}(${word('action')}${word('alloc')}${word('addr')}K\u0007${more}u`;
+  const snapshot = (key: string, list: string) =>
+    openTrace(bytesOfLatin(`\u0080\u0004}(${word(key)}](${list}eu.`), 'snapshot.pickle');
+  const bytesOfLatin = (text: string) => Uint8Array.from(text, (letter) => letter.charCodeAt(0));
+
+  it('a list of entries in many places', () => {
+    const trace = snapshot('device_traces', `](${entry('').repeat(many)}eq\u0001${'h\u0001'.repeat(many)}`);
+    expectWhole(trace);
+    expect(trace.counts.rows).toBe(many);
+  });
+
+  it('a list of blocks in many segments', () => {
+    const block = `}(${word('address')}K\u0003${word('state')}${word('active_allocated')}u`;
+    const segment = `}(${word('blocks')}](${block.repeat(many)}euq\u0001`;
+    const trace = snapshot('segments', segment + 'h\u0001'.repeat(many));
+    expectWhole(trace);
+    expect(trace.blocks.length).toBe(many);
+  });
+
+  it('a stack of many frames of packages under many entries', () => {
+    const frame = `}(${word('filename')}${word('x/site-packages/a.py')}${word('line')}K\u0003u`;
+    const first = entry(`${word('frames')}](${frame.repeat(many)}eq\u0005`);
+    const others = entry(`${word('frames')}h\u0005`).repeat(many);
+    const trace = snapshot('device_traces', `](${first}${others}e`);
+    expectWhole(trace);
+    expect(trace.sites.length).toBe(many);
+  });
+
+  it('functions within functions, and what is called and allocated within all of them', () => {
+    const nested = Array.from({ length: many }, (_, i) => ({
+      cat: 'python_function',
+      name: `lib/site-packages/a.py(${i}): f`,
+      ts: `${i}.000`,
+      dur: `${4 * many - 2 * i}.000`,
+    }));
+    const calls = Array.from({ length: many }, (_, i) => [
+      runtime('cudaLaunchKernel', `${many + 10 + i / 1000}`, '0.001', i),
+      memory(`${many + 10 + i / 1000}`, 512, 4096 + i, 512),
+      kernel('k', 20, `${many + i}.000`, '1.000', i),
+    ]).flat();
+    const trace = openTrace(bytesOf(kinetoText([...nested, ...calls])), 'trace.json');
+    expectWhole(trace);
+    expect([trace.sites.length, trace.blocks.length]).toEqual([many, many]);
+  });
+
+  it('one event recorded and waited for over and over, and one call with work on many streams', () => {
+    const waits = Array.from({ length: many }, (_, i) => [
+      { cat: 'cuda_event', name: 'e', ts: `${i}.000`, dur: '1.000', args: { correlation: 2 * i, event_id: 1, stream: 7, device: 0 } }, // biome-ignore format: one event
+      { cat: 'cuda_sync', name: 'Stream Wait Event', ts: `${i}.500`, dur: '0.100', args: { cuda_sync_kind: 'Stream Wait Event', stream: 20, correlation: 2 * i + 1, device: 0, wait_on_cuda_event_id: 1 } }, // biome-ignore format: one event
+      kernel('k', 100 + i, `${i}.000`, '1.000', 7),
+    ]).flat();
+    const trace = openTrace(
+      bytesOf(kinetoText([runtime('cudaGraphLaunch', '0.000', '1.000', 7), ...waits])),
+      'trace.json',
+    );
+    expectWhole(trace);
+    expect([trace.counts.waits, trace.counts.kernels]).toEqual([many, many]);
+  });
+});

@@ -118,6 +118,8 @@ describe('detection by content', () => {
     ['a Perfetto protobuf', Uint8Array.from([0x0a, 0x10, 0x52, 0x02]), 'Perfetto'],
     ['a web page', bytesOf('<!doctype html>'), 'HTML'],
     ['text', bytesOf('Dear reader'), 'no trace that Raceline knows'],
+    ['text of PowerShell', Uint8Array.from([0xff, 0xfe, 0x7b, 0, 0x7d, 0]), 'UTF-16'],
+    ['events that are no list', bytesOf('{"traceEvents": {"0": {"ph": "X"}}}'), 'are no list of events'],
     ['a newer pickle', Uint8Array.from([0x80, 9, 0x2e]), 'protocol 9'],
     ['gzip in gzip', gzipSync(gzipSync(bytesOf('{}'))), 'packed twice'],
     ['gzip of nothing', Uint8Array.from([0x1f, 0x8b, 0x08]), 'nothing can be unpacked'],
