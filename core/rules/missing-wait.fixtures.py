@@ -2113,11 +2113,10 @@ lanes = {}
 
 def stage_out(x: torch.Tensor):
     y = x.cuda().add_(1)
-    done = torch.cuda.current_stream().record_event()
     stream = lanes.get(y.device.index)
     if stream is not None:
+        stream.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(stream):
-            torch.cuda.current_stream().wait_event(done)
             host = y.to("cpu", non_blocking=True)
             torch.cuda.synchronize()
         return host
@@ -2754,8 +2753,8 @@ def gather(x, copy, work):
     with torch.cuda.stream(copy):
         y = x.cuda(non_blocking=True)
         y = y.reshape(4, -1)
-        done = torch.cuda.current_stream().record_event()
-    work.wait_event(done)
+        copy_done = copy.record_event()
+    work.wait_event(copy_done)
     with torch.cuda.stream(work):
         z = y.sum()
     torch.cuda.current_stream().wait_stream(work)
@@ -2806,26 +2805,32 @@ def route(x, source, target=None):
     return z
 
 #- case: the stream that has to wait is made where it is None
-def route(x, source, target=None):
+side = torch.cuda.Stream()
+
+def route(x, target=None):
     if target is None:
         target = torch.cuda.Stream()
-    with torch.cuda.stream(source):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
         y = x * 2
-        #   ~ `y` is written here, on `source`
+        #   ~ `y` is written here, on `side`
     with torch.cuda.stream(target):
         z = y.sum()
         #   ^ missing-wait: `y` is read on `target` by `sum`
-    target.synchronize()
+    torch.cuda.current_stream().wait_stream(target)
     return z
 #- fixed
-def route(x, source, target=None):
+side = torch.cuda.Stream()
+
+def route(x, target=None):
     if target is None:
         target = torch.cuda.Stream()
-    with torch.cuda.stream(source):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
         y = x * 2
-        source_done = source.record_event()
-    target.wait_event(source_done)
+        side_done = side.record_event()
+    target.wait_event(side_done)
     with torch.cuda.stream(target):
         z = y.sum()
-    target.synchronize()
+    torch.cuda.current_stream().wait_stream(target)
     return z

@@ -200,7 +200,7 @@ export function nameValue(m: Machine, name: string): Value {
 }
 
 /** `a.b[0].c`: evaluating it again gives the same object, so it may stand for that object's name. */
-function isPlace(node: Expression): boolean {
+export function isPlace(node: Expression): boolean {
   let inner = node;
   while (inner.kind === 'Attribute' || inner.kind === 'Subscript') inner = inner.value;
   return inner.kind === 'Name';

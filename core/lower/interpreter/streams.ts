@@ -1,9 +1,11 @@
 /** Streams and events: what each call of theirs asks of the device. */
-import type { Module, Node } from '../../python/ast.ts';
+import type { Call, Module, Node } from '../../python/ast.ts';
 import { functionsOf } from '../entries.ts';
 import { ContextV, DeviceV, EventV, InstanceV, StreamV, Unknown, type Value } from '../values.ts';
+import { sourceOf } from './assign.ts';
 import type { Keywords } from './calls.ts';
 import { resolutionOrder } from './classes.ts';
+import { isPlace } from './expressions.ts';
 import type { Machine } from './machine.ts';
 import { resolved, truth } from './truth.ts';
 
@@ -124,16 +126,26 @@ export function selectStream(m: Machine, stream: StreamV): () => void {
 
 export function streamContext(m: Machine, value: Value): ContextV {
   let restore: (() => void) | undefined;
+  const { frame } = m;
+  const { node: asked } = frame;
   return m.temp(
     new ContextV(() => {
       const stream = streamOf(m, value);
       restore = stream ? selectStream(m, stream) : undefined;
+      // That it is a stream shows only now: it has the name that it was passed by.
+      if (stream && m.frame === frame) bindPassed(m, asked, value);
       return value;
     }, () => {
       restore?.();
       restore = undefined;
     }, [value]),
   );
+}
+
+function bindPassed(m: Machine, asked: Node, value: Value): void {
+  const call = asked as Partial<Call>;
+  const passed = call.kind === 'Call' ? call.args?.[0] : undefined;
+  if (passed && isPlace(passed)) m.bind(sourceOf(m, passed), value, true);
 }
 
 /** Whether nobody knows which stream or event this is. */

@@ -5,6 +5,7 @@
 import type { LifetimeHazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import { originOf } from '../report.ts';
+import { guarded, mayBeNone } from './none.ts';
 import {
   type Candidate,
   currentStream,
@@ -52,7 +53,7 @@ export function recordAt(spot: Spot, hazard: LifetimeHazard, stream: string): Ca
   return [
     {
       title: `Tell the allocator that ${spoken(stream)} uses \`${tensor}\` (record_stream)`,
-      edits: withImports(spot, [put(spot, [`${tensor}.record_stream(${stream})`])]),
+      edits: withImports(spot, [put(spot, guarded(spot, stream, [`${tensor}.record_stream(${stream})`]))]),
     },
   ];
 }
@@ -60,11 +61,11 @@ export function recordAt(spot: Spot, hazard: LifetimeHazard, stream: string): Ca
 function join(spot: Spot, hazard: LifetimeHazard): Candidate[] {
   const owner = streamAt(spot, hazard.allocatedOn) ?? currentStream(spot);
   const user = streamAt(spot, hazard.useStream) ?? currentStream(spot);
-  if (owner === user) return [];
+  if (owner === user || mayBeNone(spot, user)) return [];
   return [
     {
       title: `Make ${spoken(owner)} wait for ${spoken(user)} before the memory goes back (wait_stream)`,
-      edits: withImports(spot, [put(spot, [`${owner}.wait_stream(${user})`])]),
+      edits: withImports(spot, [put(spot, guarded(spot, owner, [`${owner}.wait_stream(${user})`]))]),
     },
   ];
 }

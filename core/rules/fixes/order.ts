@@ -11,6 +11,7 @@ import { isBefore } from '../rule.ts';
 import { bindsAnywhere, loopVariables } from './blocks.ts';
 import type { OffsetEdit } from './edits.ts';
 import { leaves } from './lifetime.ts';
+import { guarded, mayBeNone } from './none.ts';
 import {
   type Candidate,
   currentStream,
@@ -110,7 +111,7 @@ function joinBehind(path: LoweredPath, needs: readonly Need[]): Candidate[] {
     return [
       {
         title: `Make ${spoken(consumer)} wait for ${spoken(producer)} behind its work (wait_stream)`,
-        edits: withImports(spot, [put(spot, [`${consumer}.wait_stream(${producer})`])]),
+        edits: withImports(spot, [put(spot, guarded(spot, consumer, [`${consumer}.wait_stream(${producer})`]))]),
       },
     ];
   });
@@ -125,8 +126,13 @@ function waitStream(needs: readonly Need[], spot: Spot, isOutside: boolean): Can
   const consumer = consumerAt(spot, needs[0]!.consumer, isOutside);
   if (!consumer) return [];
   const producers = needs.map((need) => streamAt(spot, need.producer) ?? currentStream(spot));
-  if (producers.includes(consumer)) return [];
-  const lines = producers.map((producer) => `${consumer}.wait_stream(${producer})`);
+  // Of a producer that is None the work is on the current stream, which has no name here.
+  if (producers.includes(consumer) || producers.some((producer) => mayBeNone(spot, producer))) return [];
+  const lines = guarded(
+    spot,
+    consumer,
+    producers.map((producer) => `${consumer}.wait_stream(${producer})`),
+  );
   const edits = putBefore(spot, needs[0]!.first, lines);
   if (!edits.length) return [];
   return [
@@ -150,7 +156,9 @@ function recordedEvent(path: LoweredPath, needs: readonly Need[], spot: Spot, is
     if (step.kind !== 'record' || latest.has(step.event)) continue;
     latest.add(step.event);
     const [event] = step.stream === need.producer ? expressionsAt(spot, { kind: 'event', event: step.event }) : [];
-    const edits = event ? putBefore(spot, need.first, [`${consumer}.wait_event(${event})`]) : [];
+    const edits = event
+      ? putBefore(spot, need.first, guarded(spot, consumer, [`${consumer}.wait_event(${event})`]))
+      : [];
     if (edits.length)
       return [
         { title: `Make ${spoken(consumer)} wait for \`${event}\` (wait_event)`, edits: withImports(spot, edits) },
@@ -196,7 +204,9 @@ function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOuts
   for (const need of needs) {
     const record = recordSpot(path, need, spot);
     if (!record) return [];
-    const named = streamAt(record.spot, need.producer);
+    const name = streamAt(record.spot, need.producer);
+    // Inside of its block it is the current one, whether it is None or not.
+    const named = name && record.inside && mayBeNone(record.spot, name) ? undefined : name;
     const producer = named ?? currentStream(record.spot);
     if (!named && !record.inside) return [];
     const event = freshName(spot.module.text, `${eventNameFor(named)}${waits.length ? `_${waits.length + 1}` : ''}`);
@@ -209,7 +219,7 @@ function eventPair(path: LoweredPath, needs: readonly Need[], spot: Spot, isOuts
     producers.push(named ?? (isCallers ? 'the current stream' : 'the other stream'));
     if (record.before) carried = true;
   }
-  const waiting = putBefore(spot, needs[0]!.first, waits);
+  const waiting = putBefore(spot, needs[0]!.first, guarded(spot, consumer, waits));
   if (!waiting.length) return [];
   edits.push(...waiting);
   const waited = producers.map((producer) => (producer.includes(' ') ? producer : spoken(producer))).join(' and ');
