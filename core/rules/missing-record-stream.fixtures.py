@@ -586,3 +586,66 @@ class Prefetcher:
                 value.record_stream(torch.cuda.current_stream())
         self.preload()
         return batch
+
+#- case: a prefetcher that brings some keys of each batch
+def brought(batch, device):
+    made = {}
+    for key, value in batch.items():
+        if key in ["voxels", "heat"]:
+            made[key] = value.to(device, non_blocking=True)
+        else:
+            made[key] = value
+    return made
+
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+        self.side = torch.cuda.Stream()
+        self.preload()
+
+    def preload(self):
+        try:
+            batch = next(self.loader)
+        except StopIteration:
+            self.batch = None
+            return
+        with torch.cuda.stream(self.side):
+            self.batch = brought(batch, torch.cuda.current_device())
+
+    def next(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch = self.batch
+        self.preload()
+        return batch
+      # ^ missing-record-stream
+#- good
+def brought(batch, device):
+    made = {}
+    for key, value in batch.items():
+        if key in ["voxels", "heat"]:
+            made[key] = value.to(device, non_blocking=True)
+        else:
+            made[key] = value
+    return made
+
+class Prefetcher:
+    def __init__(self, loader):
+        self.loader = iter(loader)
+        self.side = torch.cuda.Stream()
+        self.preload()
+
+    def preload(self):
+        try:
+            batch = next(self.loader)
+        except StopIteration:
+            self.batch = None
+            return
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.batch = brought(batch, torch.cuda.current_device())
+
+    def next(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch = self.batch
+        self.preload()
+        return batch

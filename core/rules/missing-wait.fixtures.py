@@ -2834,3 +2834,52 @@ def route(x, target=None):
         z = y.sum()
     torch.cuda.current_stream().wait_stream(target)
     return z
+
+#- case: a graph's warm-up on a stream of its own
+class Calculator:
+    def __init__(self, model, device):
+        self.model = model
+        self.device = device
+        self.graph = None
+
+    def capture(self):
+        side = torch.cuda.Stream()
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.stream(side):
+            self.energy = self.model(self.place)
+                        # ^ missing-wait
+            with torch.cuda.graph(self.graph):
+                self.energy = self.model(self.place)
+
+    def calculate(self, place):
+        place = place.to(self.device).reshape(-1, 3)
+        if self.graph is None:
+            self.place = place.clone()
+            self.capture()
+        self.place.copy_(place)
+        self.graph.replay()
+        return self.energy
+#- good
+class Calculator:
+    def __init__(self, model, device):
+        self.model = model
+        self.device = device
+        self.graph = None
+
+    def capture(self):
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.stream(side):
+            self.energy = self.model(self.place)
+            with torch.cuda.graph(self.graph):
+                self.energy = self.model(self.place)
+
+    def calculate(self, place):
+        place = place.to(self.device).reshape(-1, 3)
+        if self.graph is None:
+            self.place = place.clone()
+            self.capture()
+        self.place.copy_(place)
+        self.graph.replay()
+        return self.energy

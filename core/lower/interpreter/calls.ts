@@ -326,7 +326,8 @@ function takeForTensor(m: Machine, item: Value): void {
 
 /** A graph is captured of work on the device: what comes into it from outside lies there. */
 function proveInputs(m: Machine, values: readonly Value[]): void {
-  for (const value of values)
+  for (const value of values) {
+    if (value instanceof TensorV && value.storage.memory === 'device') value.storage.device.prove();
     if (
       value instanceof Unknown &&
       !value.plain &&
@@ -334,6 +335,7 @@ function proveInputs(m: Machine, values: readonly Value[]): void {
       /^(parameter|element)$/.test(value.origin)
     )
       tensorOf(m, value)?.storage.device.prove();
+  }
 }
 
 const barriers = /^(wait|synchronize|join|result|flush|barrier|wait_all|finish|finalize|get_result|block_until_ready)$/;

@@ -125,12 +125,15 @@ function asksAgain({ node }: FunctionEntry): boolean {
 function runTurns(m: Machine, target: FunctionV, self: Value): void {
   m.usedAtOnce = true;
   m.turns = 2 * generatorTurns;
+  // What holds of one item holds of the others: a batch has the keys that the one before had.
+  m.sameTurns++;
   for (let turn = 0; turn < generatorTurns; turn++) {
     m.consumer = runCall(m, target, [self], target);
     m.stack[0]!.temps = [];
     m.collect('scope');
   }
   m.turns = 2;
+  m.sameTurns--;
   m.usedAtOnce = false;
 }
 
