@@ -43,6 +43,14 @@ export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions 
     const unpacked = unpackWhole(bytes, options.gunzip);
     if (unpacked) return openTrace(unpacked, name, { ...options, gunzip: undefined });
   }
+  if (!isGzip(bytes) && bytes.length <= (options.mostBytes ?? Number.POSITIVE_INFINITY)) {
+    const reader = readers[detect(bytes.subarray(0, detectLength), name)]();
+    if (reader.hold) {
+      reader.hold(bytes);
+      options.onProgress?.(bytes.length, bytes.length);
+      return reader.finish();
+    }
+  }
   const opener = new TraceOpener(name, options.mostBytes);
   for (let at = 0; at < bytes.length; at += pieceLength) {
     opener.push(bytes.subarray(at, at + pieceLength));

@@ -100,6 +100,10 @@ export class NsysReader implements FormatReader {
     'The SQLite file has more than 2 GB. Export a part of the run (nsys export --type sqlite --times START,END), or record a shorter one.',
   );
 
+  hold(bytes: Uint8Array): void {
+    this.#file.hold(bytes);
+  }
+
   push(bytes: Uint8Array): void {
     this.#file.push(bytes);
   }

@@ -48,9 +48,10 @@ export class Cells {
   /** Lays `count` cells of `source` down from `to` on. */
   copy(source: Cells, from: number, count: number, to: number): void {
     const { kind, number } = this;
+    const { kind: kinds, number: numbers } = source;
     for (let i = 0; i < count; i++) {
-      kind[to + i] = source.kind[from + i]!;
-      number[to + i] = source.number[from + i]!;
+      kind[to + i] = kinds[from + i]!;
+      number[to + i] = numbers[from + i]!;
     }
   }
 

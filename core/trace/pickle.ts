@@ -61,6 +61,24 @@ class Memo {
   /** How many are set. */
   count = 0;
 
+  /** Pushes what the file names by numbers of one or four bytes, as long as it names one after the other; where it ends. */
+  pushRun(bytes: Uint8Array, from: number, stack: Cells, most: number): number {
+    const { kind, number, length } = this.#near;
+    const limit = bytes.length - 5;
+    let at = from;
+    for (let left = most; left > 0 && at < limit; left--) {
+      const code = bytes[at]!;
+      let id = bytes[at + 1]!;
+      if (code === 0x6a) id |= (bytes[at + 2]! << 8) | (bytes[at + 3]! << 16) | (bytes[at + 4]! << 24);
+      else if (code !== 0x68) break;
+      // What is far, or not set, is for who looks closer.
+      if (id < 0 || id >= length || kind[id] === noCell) break;
+      stack.push(kind[id]!, number[id]!);
+      at += code === 0x6a ? 5 : 2;
+    }
+    return at;
+  }
+
   kind(id: number): number {
     const near = this.#isNear(id) ? this.#near.kind[id]! : noCell;
     return near === noCell ? (this.#far.get(id)?.[0] ?? noCell) : near;
@@ -412,6 +430,13 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
       case 0x6a: // LONG_BINGET
       case 0x67: {
         // GET
+        const before = stack.length;
+        const end = memo.pushRun(bytes, offset, stack, limits.values - values);
+        values += stack.length - before;
+        if (end > offset) {
+          at = end;
+          break;
+        }
         const id = code === 0x68 ? bytes[need(1)]! : code === 0x6a ? view.getUint32(need(4), true) : Number(line());
         kind = memo.kind(id);
         if (kind === noCell) fail(`is broken: it names memo ${id}, which was not set`, offset);

@@ -3,6 +3,8 @@ import type { Trace } from './trace.ts';
 
 export interface FormatReader {
   push(bytes: Uint8Array): void;
+  /** In place of pieces: the whole file, which stays as it is. Only readers that need all of it before they begin. */
+  hold?(bytes: Uint8Array): void;
   /** `cut`: why the bytes end early (a broken gzip stream), undefined if they do not. */
   finish(cut?: string): Trace;
 }

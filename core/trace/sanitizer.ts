@@ -31,6 +31,10 @@ export class SanitizerReader implements FormatReader {
     'This report is larger than 64 MB. Cut it to the errors that are of interest.',
   );
 
+  hold(bytes: Uint8Array): void {
+    this.#file.hold(bytes);
+  }
+
   push(bytes: Uint8Array): void {
     this.#file.push(bytes);
   }

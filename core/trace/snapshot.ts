@@ -30,6 +30,10 @@ export class SnapshotReader implements FormatReader {
     'The snapshot is larger than 2 GB. Record it with a smaller max_entries.',
   );
 
+  hold(bytes: Uint8Array): void {
+    this.#file.hold(bytes);
+  }
+
   push(bytes: Uint8Array): void {
     this.#file.push(bytes);
   }

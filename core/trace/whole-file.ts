@@ -20,8 +20,21 @@ export class WholeFile {
     this.#parts.push(new Uint8Array(bytes));
   }
 
+  /** Takes the whole, which stays as it is until it is read: nothing is copied. */
+  hold(bytes: Uint8Array): void {
+    this.#length = bytes.length;
+    if (this.#length > this.#most) throw new TraceError(this.#tooLarge, this.#length);
+    // A Node Buffer is a class of its own, which is slower beside plain arrays.
+    this.#parts = [new Uint8Array(bytes.buffer, bytes.byteOffset, bytes.length)];
+  }
+
   /** All of them as one; they are not kept. */
   take(): Uint8Array {
+    const [one] = this.#parts;
+    if (one && this.#parts.length === 1) {
+      this.#parts = [];
+      return one;
+    }
     const bytes = new Uint8Array(this.#length);
     let at = 0;
     for (const part of this.#parts) {
