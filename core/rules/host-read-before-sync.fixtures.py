@@ -300,3 +300,33 @@ def positions(requests, total):
         part = request.positions[:, :8]
         out[:, at : at + 8] = part.to(out.device, non_blocking=True)
     return out
+
+#- case: what a dataclass works out of its fields holds until something changes it
+from dataclasses import dataclass
+
+@dataclass
+class Mover:
+    device: str = "cpu"
+
+    def __post_init__(self):
+        self.target = torch.device("cuda") if self.device.startswith("cuda") else torch.device("cpu")
+        self.fast = "cpu" in str(self.target.type)
+
+    def move(self, x):
+        x = x.to(self.target, non_blocking=self.fast)
+        return x.to(dtype=torch.float16)
+             # ^ host-read-before-sync
+#- good
+from dataclasses import dataclass
+
+@dataclass
+class Mover:
+    device: str = "cpu"
+
+    def __post_init__(self):
+        self.target = torch.device("cuda") if self.device.startswith("cuda") else torch.device("cpu")
+        self.fast = "cuda" in str(self.target.type)
+
+    def move(self, x):
+        x = x.to(self.target, non_blocking=self.fast)
+        return x.to(dtype=torch.float16)

@@ -162,7 +162,9 @@ function loosen(self: InstanceV, cls: ClassV, text: string): void {
   const bodies = resolutionOrder(cls).flatMap((c) =>
     c.module?.syntax.text === text
       ? [...c.attributes.values()].flatMap((value) =>
-          value instanceof FunctionV && value.name !== '__init__' ? [text.slice(value.node.start, value.node.end)] : [],
+          value instanceof FunctionV && !/^__(?:post_)?init__$/.test(value.name)
+            ? [text.slice(value.node.start, value.node.end)]
+            : [],
         )
       : [],
   );
