@@ -17,7 +17,7 @@ import {
 import { Dictionaries, ownKeys } from './pickle-dictionaries.ts';
 import { Texts } from './pickle-texts.ts';
 
-const mostExpected = 1 << 22;
+const mostExpected = 1 << 24;
 
 export class PickleTree {
   readonly cells: Cells;
@@ -31,8 +31,8 @@ export class PickleTree {
 
   /** `bytes`: the whole file. */
   constructor(bytes: Uint8Array) {
-    // About as many as there are: a value that is kept takes eight bytes of a file that names what it says again.
-    this.cells = new Cells(Math.min(Math.max(bytes.length >> 3, 1024), mostExpected));
+    // About as many as there are: a value that is kept takes four to eight bytes of the file.
+    this.cells = new Cells(Math.min(Math.max(bytes.length >> 2, 1024), mostExpected));
     this.texts = new Texts(bytes);
     this.lists = new Lists(this.cells);
     this.dictionaries = new Dictionaries(this.cells);

@@ -198,10 +198,12 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
     return bytes[from + count - 1]! >= 0x80 ? value - (1n << BigInt(count * 8)) : value;
   };
 
-  for (;;) {
-    const offset = need(1);
-    const code = bytes[offset]!;
-    /** What the opcode pushes. */
+  const push = (kind: number, number: number): void => {
+    if (++values > limits.values) fail(`holds more than ${limits.values} values`, at);
+    stack.push(kind, number);
+  };
+  /** What stands in a file now and then, apart: the loop over all the others is compiled the sooner. */
+  const seldom = (code: number, offset: number): void => {
     let kind = noCell;
     let number = 0;
     switch (code) {
@@ -212,18 +214,6 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
       }
       case 0x95: // FRAME
         length8();
-        break;
-      case 0x2e: {
-        // STOP
-        const place = pop();
-        tree.root = tree.cells.length;
-        tree.cells.push(stack.kind[place]!, stack.number[place]!);
-        return tree;
-      }
-      case 0x28: // MARK
-        if (marks.length >= limits.depth) fail(`nests deeper than ${limits.depth}`, offset);
-        marks.push(stack.length);
-        kind = markCell;
         break;
       case 0x30: // POP
         if (stack.length > 0 && stack.kind[--stack.length] === markCell) marks.pop();
@@ -238,46 +228,12 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         number = stack.number[place]!;
         break;
       }
-      case 0x4e: // NONE
-        kind = noneCell;
-        break;
       case 0x88: // NEWTRUE
         kind = trueCell;
         break;
       case 0x89: // NEWFALSE
         kind = falseCell;
         break;
-      case 0x4a: // BININT
-        kind = numberCell;
-        number = view.getInt32(need(4), true);
-        break;
-      case 0x4b: // BININT1
-        kind = numberCell;
-        number = bytes[need(1)]!;
-        break;
-      case 0x4d: // BININT2
-        kind = numberCell;
-        number = view.getUint16(need(2), true);
-        break;
-      case 0x8a: // LONG1
-      case 0x8b: {
-        // LONG4
-        const count = code === 0x8a ? bytes[need(1)]! : view.getInt32(need(4), true);
-        if (count > 1024) fail(`holds a whole number of ${count} bytes`, at);
-        const from = need(count);
-        kind = numberCell;
-        number = long(from, count);
-        if (Number.isNaN(number)) {
-          const value = bigint(from, count);
-          if (value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER))
-            number = Number(value);
-          else {
-            kind = bigintCell;
-            number = tree.bigints.push(value) - 1;
-          }
-        }
-        break;
-      }
       case 0x47: // BINFLOAT
         kind = numberCell;
         number = view.getFloat64(need(8), false);
@@ -296,11 +252,6 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
       case 0x46: // FLOAT
         kind = numberCell;
         number = Number(line());
-        break;
-      case 0x8c: // SHORT_BINUNICODE
-      case 0x55: // SHORT_BINSTRING
-        kind = textCell;
-        number = text(bytes[need(1)]!);
         break;
       case 0x58: // BINUNICODE
         kind = textCell;
@@ -330,15 +281,6 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         number = tree.pieces.push(bytes.subarray(from, from + length)) - 1;
         break;
       }
-      case 0x5d: // EMPTY_LIST
-      case 0x29: // EMPTY_TUPLE
-        kind = listCell;
-        number = lists.add();
-        break;
-      case 0x7d: // EMPTY_DICT
-        kind = dictionaryCell;
-        number = dictionaries.add();
-        break;
       case 0x8f: // EMPTY_SET
         kind = setCell;
         number = lists.add();
@@ -380,13 +322,6 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         lists.append(listAt(item - 1, offset), stack, item, item + 1);
         break;
       }
-      case 0x65: {
-        // APPENDS
-        const from = toMark();
-        lists.append(listAt(from - 2, offset), stack, from, stack.length);
-        stack.length = from - 1;
-        break;
-      }
       case 0x73: {
         // SETITEM
         pop();
@@ -394,18 +329,108 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         dictionaries.setItems(dictionaryAt(key - 1, offset), stack, key, key + 2);
         break;
       }
-      case 0x75: {
-        // SETITEMS
-        const from = toMark();
-        setItems(dictionaryAt(from - 2, offset), from, offset);
-        stack.length = from - 1;
-        break;
-      }
       case 0x90: {
         // ADDITEMS
         const from = toMark();
         const set = container(from - 2, setCell, 'items are added to what is not a set', offset);
         lists.append(set, stack, from, stack.length);
+        stack.length = from - 1;
+        break;
+      }
+      default: {
+        const name = refused[code];
+        if (name)
+          fail(
+            `holds ${name}, which would load or run code; only plain data is read. A snapshot of torch.cuda.memory._dump_snapshot has none of it`,
+            offset,
+          );
+        fail(
+          `holds the unknown opcode 0x${code.toString(16).padStart(2, '0')}: it is damaged, or not a pickle`,
+          offset,
+        );
+      }
+    }
+    if (kind !== noCell) push(kind, number);
+  };
+
+  for (;;) {
+    const offset = need(1);
+    const code = bytes[offset]!;
+    /** What the opcode pushes. */
+    let kind = noCell;
+    let number = 0;
+    switch (code) {
+      case 0x2e: {
+        // STOP
+        const place = pop();
+        tree.root = tree.cells.length;
+        tree.cells.push(stack.kind[place]!, stack.number[place]!);
+        return tree;
+      }
+      case 0x28: // MARK
+        if (marks.length >= limits.depth) fail(`nests deeper than ${limits.depth}`, offset);
+        marks.push(stack.length);
+        kind = markCell;
+        break;
+      case 0x4e: // NONE
+        kind = noneCell;
+        break;
+      case 0x4a: // BININT
+        kind = numberCell;
+        number = view.getInt32(need(4), true);
+        break;
+      case 0x4b: // BININT1
+        kind = numberCell;
+        number = bytes[need(1)]!;
+        break;
+      case 0x4d: // BININT2
+        kind = numberCell;
+        number = view.getUint16(need(2), true);
+        break;
+      case 0x8a: // LONG1
+      case 0x8b: {
+        // LONG4
+        const count = code === 0x8a ? bytes[need(1)]! : view.getInt32(need(4), true);
+        if (count > 1024) fail(`holds a whole number of ${count} bytes`, at);
+        const from = need(count);
+        kind = numberCell;
+        number = long(from, count);
+        if (Number.isNaN(number)) {
+          const value = bigint(from, count);
+          if (value >= BigInt(Number.MIN_SAFE_INTEGER) && value <= BigInt(Number.MAX_SAFE_INTEGER))
+            number = Number(value);
+          else {
+            kind = bigintCell;
+            number = tree.bigints.push(value) - 1;
+          }
+        }
+        break;
+      }
+      case 0x8c: // SHORT_BINUNICODE
+      case 0x55: // SHORT_BINSTRING
+        kind = textCell;
+        number = text(bytes[need(1)]!);
+        break;
+      case 0x5d: // EMPTY_LIST
+      case 0x29: // EMPTY_TUPLE
+        kind = listCell;
+        number = lists.add();
+        break;
+      case 0x7d: // EMPTY_DICT
+        kind = dictionaryCell;
+        number = dictionaries.add();
+        break;
+      case 0x65: {
+        // APPENDS
+        const from = toMark();
+        lists.append(listAt(from - 2, offset), stack, from, stack.length);
+        stack.length = from - 1;
+        break;
+      }
+      case 0x75: {
+        // SETITEMS
+        const from = toMark();
+        setItems(dictionaryAt(from - 2, offset), from, offset);
         stack.length = from - 1;
         break;
       }
@@ -443,18 +468,8 @@ export function readPickle(bytes: Uint8Array, limits: PickleLimits = defaultLimi
         number = memo.number(id);
         break;
       }
-      default: {
-        const name = refused[code];
-        if (name)
-          fail(
-            `holds ${name}, which would load or run code; only plain data is read. A snapshot of torch.cuda.memory._dump_snapshot has none of it`,
-            offset,
-          );
-        fail(
-          `holds the unknown opcode 0x${code.toString(16).padStart(2, '0')}: it is damaged, or not a pickle`,
-          offset,
-        );
-      }
+      default:
+        seldom(code, offset);
     }
     // One place for all opcodes: a number that goes through a call is an object on the heap, but here it need not be.
     if (kind !== noCell) {
