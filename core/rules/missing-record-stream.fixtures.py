@@ -649,3 +649,47 @@ class Prefetcher:
         batch = self.batch
         self.preload()
         return batch
+
+#- case: two tensors go to the caller together, under names that the first turn of the loop has not
+class Loader:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        first = True
+        stream = torch.cuda.Stream()
+        for next_input, next_target in self.loader:
+            with torch.cuda.stream(stream):
+                next_input = next_input.cuda(non_blocking=True)
+                next_target = next_target.cuda(non_blocking=True)
+            if not first:
+                yield input, target
+              # ^ missing-record-stream: `input` is used on the default stream by the caller's work
+            else:
+                first = False
+            torch.cuda.current_stream().wait_stream(stream)
+            input = next_input
+            target = next_target
+        yield input, target
+#- fixed
+class Loader:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        first = True
+        stream = torch.cuda.Stream()
+        for next_input, next_target in self.loader:
+            with torch.cuda.stream(stream):
+                next_input = next_input.cuda(non_blocking=True)
+                next_target = next_target.cuda(non_blocking=True)
+            if not first:
+                input.record_stream(torch.cuda.current_stream())
+                target.record_stream(torch.cuda.current_stream())
+                yield input, target
+            else:
+                first = False
+            torch.cuda.current_stream().wait_stream(stream)
+            input = next_input
+            target = next_target
+        yield input, target

@@ -232,7 +232,19 @@ function isLocal(definition: FunctionDef | undefined, name: string): boolean {
 /** Whether the expression's first name is surely bound here. */
 export function isNamedAt(spot: Spot, expression: string): boolean {
   const base = rootName(expression);
-  return base !== undefined && isBound(spot.root, linksAt(spot), base);
+  return base !== undefined && (isBound(spot.root, linksAt(spot), base) || isRead(spot, base));
+}
+
+/** Whether the statement itself cannot do without the name: in the first turn of the loop it does not run. */
+function isRead(spot: Spot, name: string): boolean {
+  const statement = holder(spot);
+  if (statement.kind !== 'ExpressionStatement' && statement.kind !== 'Assign' && statement.kind !== 'Return')
+    return false;
+  if (!statement.value) return false;
+  const text = spot.module.text.slice(statement.value.start, statement.value.end);
+  // What these bind is bound nowhere else.
+  if (/\bfor\b|\blambda\b|:=|["'#]/.test(text)) return false;
+  return new RegExp(`(?<![\\p{L}\\p{N}_.])${name}(?![\\p{L}\\p{N}_]|\\s*=[^=])`, 'u').test(text);
 }
 
 export function streamAt(spot: Spot, stream: StreamId): string | undefined {

@@ -82,8 +82,21 @@ function attempt(report: Report, edits: readonly OffsetEdit[], bench: Workbench)
   const expected = new Set(base.map((r) => lineKey(r, bench.files, fixed)));
   const gone = lineKey(report, bench.files, fixed);
   const present = reports.map((r) => ({ r, key: lineKeyIn(r, fixed) }));
-  if (present.some(({ key }) => key === gone)) return undefined;
-  return { files: fixed, reports, added: present.filter(({ key }) => !expected.has(key)).map(({ r }) => r) };
+  const still = present.find(({ key }) => key === gone);
+  if (still && !isNext(still.r, report)) return undefined;
+  return {
+    files: fixed,
+    reports,
+    added: present.filter((one) => one === still || !expected.has(one.key)).map(({ r }) => r),
+  };
+}
+
+/**
+ * Whether memory of another tensor goes too early at the same place: of `yield input, target` the first is told, and the
+ * second once the first is protected.
+ */
+function isNext(now: Report, before: Report): boolean {
+  return now.instances[0]?.hazard.kind === 'lifetime' && now.message !== before.message;
 }
 
 /** The fix of what a fix has added, and so on: an order that makes another needless, whose event then serves nobody. */
@@ -94,7 +107,7 @@ function followUp(
   depth = 0,
 ): { files: readonly TextFile[]; title: string } | undefined {
   const [added] = tried.added;
-  if (!added || tried.added.length > 1 || added.code === report.code) return undefined;
+  if (!added || tried.added.length > 1 || (added.code === report.code && !isNext(added, report))) return undefined;
   for (const candidate of proposeFixes(added, bench.hazardsOf).slice(0, 6)) {
     const files = withEdits(tried.files, candidate.edits);
     const { reports, entries, base } = bench.analyse(files);
