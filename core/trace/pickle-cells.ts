@@ -55,6 +55,15 @@ export class Cells {
     }
   }
 
+  /** Whether the `count` cells from `at` on are those of `source`. */
+  same(at: number, source: Cells, from: number, count: number): boolean {
+    const { kind, number } = this;
+    const { kind: kinds, number: numbers } = source;
+    for (let i = 0; i < count; i++)
+      if (number[at + i] !== numbers[from + i] || kind[at + i] !== kinds[from + i]) return false;
+    return true;
+  }
+
   #grow(least: number): void {
     const length = Math.max(least, this.kind.length * 2);
     const kind = new Uint8Array(length);

@@ -110,12 +110,23 @@ export class PickleTree {
   }
 }
 
-/** Lists in columns: the items of each lie one behind the other among the cells. */
+/** Lists of so many items are looked for among those that came lately, in so many places. */
+const longestAlike = 256;
+const placesAlike = 1 << 14;
+
+/**
+ * Lists in columns: the items of each lie one behind the other among the cells. The allocator makes a list of frames for
+ * each entry, and most name the same frames as one before: lists with the same items share their cells.
+ */
 class Lists {
   readonly #cells: Cells;
   #at = new Int32Array(64);
   #length = new Int32Array(64);
+  /** As many as `length` where cells may be shared: a list that grows is moved first. */
   #room = new Int32Array(64);
+  /** Of lists that came lately: where they begin, -1 for none, and how long they are. */
+  readonly #alikeAt = new Int32Array(placesAlike).fill(-1);
+  readonly #alikeLength = new Int32Array(placesAlike);
   count = 0;
 
   constructor(cells: Cells) {
@@ -135,16 +146,39 @@ class Lists {
   append(list: number, source: Cells, from: number, to: number): void {
     const length = this.#length[list]!;
     const longer = length + to - from;
-    if (longer > this.#room[list]!) {
-      // Most lists are filled at once and need no room to spare; one that grows is moved now and then.
-      const room = length === 0 ? longer : Math.max(longer, 2 * length);
-      const at = this.#cells.take(room);
-      this.#cells.copy(this.#cells, this.#at[list]!, length, at);
-      this.#at[list] = at;
-      this.#room[list] = room;
+    if (length === 0) {
+      this.#at[list] = this.#lay(source, from, longer);
+      this.#room[list] = longer;
+    } else {
+      if (longer > this.#room[list]!) this.#move(list, Math.max(longer, 2 * length));
+      this.#cells.copy(source, from, to - from, this.#at[list]! + length);
     }
-    this.#cells.copy(source, from, to - from, this.#at[list]! + length);
     this.#length[list] = longer;
+  }
+
+  #move(list: number, room: number): void {
+    const at = this.#cells.take(room);
+    this.#cells.copy(this.#cells, this.#at[list]!, this.#length[list]!, at);
+    this.#at[list] = at;
+    this.#room[list] = room;
+  }
+
+  /** Where the items of a list lie that had none: where the same ones lie already, or new cells. */
+  #lay(source: Cells, from: number, count: number): number {
+    const place = count > 0 && count <= longestAlike ? placeOf(source, from, count) : -1;
+    if (
+      place >= 0 &&
+      this.#alikeLength[place] === count &&
+      this.#cells.same(this.#alikeAt[place]!, source, from, count)
+    )
+      return this.#alikeAt[place]!;
+    const at = this.#cells.take(count);
+    this.#cells.copy(source, from, count, at);
+    if (place >= 0) {
+      this.#alikeAt[place] = at;
+      this.#alikeLength[place] = count;
+    }
+    return at;
   }
 
   length(list: number): number {
@@ -155,6 +189,12 @@ class Lists {
   at(list: number): number {
     return this.#at[list]!;
   }
+}
+
+function placeOf({ number }: Cells, from: number, count: number): number {
+  let hash = count;
+  for (let i = from; i < from + count; i++) hash = Math.imul(hash ^ (number[i]! | 0), 0x9e3779b1) ^ (hash >>> 13);
+  return (hash ^ (hash >>> 15)) & (placesAlike - 1);
 }
 
 /** Looks into many dictionaries for the same keys: those that share their keys have the values at the same places. */

@@ -1,6 +1,6 @@
 /**
  * Stacks of a snapshot as sites. The allocator writes each frame of a program once and a list of frames for each entry:
- * lists that name the same frames are found by what they name and gone through once.
+ * those that name the same frames lie in the same place, and are gone through once.
  */
 import type { TraceDraft } from './draft.ts';
 import { NumberMap } from './number-map.ts';
@@ -15,64 +15,32 @@ interface Frame {
   readonly owner: PythonFrame['owner'];
 }
 
-/** What is not looked at yet. */
-const unknown = -2;
-
 export class Stacks {
   readonly #tree: PickleTree;
   readonly #draft: TraceDraft;
-  readonly #siteOfList: Int32Array;
-  /** The first list with a hash. */
-  readonly #listOfHash = new NumberMap();
+  /** By the first cell of a list: those that name the same frames share their cells. */
+  readonly #siteAt = new NumberMap();
   readonly #fields: Fields;
   readonly #frames = new Map<number, Frame | undefined>();
 
   constructor(tree: PickleTree, draft: TraceDraft) {
     this.#tree = tree;
     this.#draft = draft;
-    this.#siteOfList = new Int32Array(tree.lists.count).fill(unknown);
     this.#fields = new Fields(tree, ['filename', 'line', 'name']);
   }
 
   /** The site of the list of frames in this cell, -1 where there is none. */
   site(frames: number): number {
+    const { lists } = this.#tree;
     const list = this.#tree.which(frames, listCell);
-    if (list < 0) return -1;
-    const known = this.#siteOfList[list]!;
-    if (known !== unknown) return known;
-    const site = this.#siteOfSame(list);
-    this.#siteOfList[list] = site;
+    if (list < 0 || lists.length(list) === 0) return -1;
+    const at = lists.at(list);
+    const known = this.#siteAt.get(at);
+    if (known >= 0) return known - 1;
+    const site = this.#walk(list);
+    // Counted from 1: 0 is a stack in which nothing is shown.
+    this.#siteAt.set(at, site + 1);
     return site;
-  }
-
-  #siteOfSame(list: number): number {
-    const hash = this.#hash(list);
-    const same = this.#listOfHash.get(hash);
-    if (same < 0) this.#listOfHash.set(hash, list);
-    else if (this.#areSame(same, list)) return this.#siteOfList[same]!;
-    return this.#walk(list);
-  }
-
-  #hash(list: number): number {
-    const { lists, cells } = this.#tree;
-    const { number } = cells;
-    const from = lists.at(list);
-    const to = from + lists.length(list);
-    let hash = 0;
-    for (let cell = from; cell < to; cell++) hash = Math.imul(hash ^ (number[cell]! | 0), 0x9e3779b1) ^ (hash >>> 13);
-    return hash;
-  }
-
-  #areSame(a: number, b: number): boolean {
-    const { lists, cells } = this.#tree;
-    const { kind, number } = cells;
-    const length = lists.length(a);
-    if (lists.length(b) !== length) return false;
-    const toA = lists.at(a);
-    const toB = lists.at(b);
-    for (let i = 0; i < length; i++)
-      if (number[toA + i] !== number[toB + i] || kind[toA + i] !== kind[toB + i]) return false;
-    return true;
   }
 
   /** Innermost first in the file; torch's own frames, C++ frames and the standard library are left out. */

@@ -118,6 +118,12 @@ describe('data', () => {
     expect(heldIn(readPickle(input))).toEqual([map, new Map([['x', 9]]), map]);
   });
 
+  it('lists with the same items are lists of their own, also when one of them grows', () => {
+    const pair = [']', '(', 'K', 1, 'K', 2, 'e'] as const;
+    const three = bytes('(', ...pair, 0x94, 'K', 3, 'a', ...pair, 0x94, '(', 'N', 'K', 4, 'e', ...pair, ']', 'K', 1, 'a', 'K', 2, 'a', 't', stop); // biome-ignore format: one program
+    expect(heldIn(readPickle(three))).toEqual([[1, 2, 3], [1, 2, null, 4], [1, 2], [1, 2]]); // biome-ignore format: four lists
+  });
+
   it('what is shared is one object', () => {
     const tree = readPickle(bytes(0x80, 4, ']', 0x94, 'h', 0, 0x86, stop));
     const [first, second] = tree.items(tree.root);
