@@ -6,7 +6,15 @@
  * waits.ts and reversed.ts. Here is what each step means to them. Deliberately unknown here: source, traces, times, words.
  */
 import { Clocks } from '../order/clocks.ts';
-import type { Access, HostWaitStep, StepIndex, StreamId, StreamProgram, ThreadId } from '../program/program.ts';
+import type {
+  Access,
+  BlockId,
+  HostWaitStep,
+  StepIndex,
+  StreamId,
+  StreamProgram,
+  ThreadId,
+} from '../program/program.ts';
 import { findCaptureFaults } from './capture-faults.ts';
 import { Captures } from './captures.ts';
 import { Conflicts } from './conflicts.ts';
@@ -110,13 +118,30 @@ class Examiner {
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
     const open =
-      this.#conflicts.suspected || this.#lifetimes.suspected || this.#usesOtherStreams() || this.#conflicts.copying();
+      this.#conflicts.suspected ||
+      this.#lifetimes.suspected ||
+      this.#usesOtherStreams() ||
+      this.#conflicts.copying() ||
+      this.#stages();
     return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open };
   }
 
   #usesOtherStreams(): boolean {
     const { streams, steps } = this.#program;
     return steps.some((step) => 'stream' in step && !streams[step.stream]?.isDefault);
+  }
+
+  /** Whether something that may well be host memory is filled, and copied from: pinned or not, its owner knows. */
+  #stages(): boolean {
+    const { blocks, steps } = this.#program;
+    const vague = (block: BlockId) => blocks[block]!.memory === 'device' && !blocks[block]!.evidence;
+    const filled = new Set<BlockId>();
+    return steps.some((step) => {
+      if (step.kind !== 'launch') return false;
+      if (step.name === 'copy') return step.accesses.some(({ block, write }) => !write && filled.has(block));
+      for (const { block, write } of step.accesses) if (write && vague(block)) filled.add(block);
+      return false;
+    });
   }
 
   #sameStatement(a: StepIndex, b: StepIndex): boolean {

@@ -53,10 +53,11 @@ function missedBy(program: StreamProgram, at: StepIndex, call: RecordStreamStep,
   return replaces(program, hazard, call.block) || isDerived(program, hazard, call.block, at);
 }
 
-/** Whether the statement that drops the block of the hazard allocates `next`. */
+/** Whether the statement that drops the block of the hazard allocates `next`, or puts it in the place of that. */
 function replaces(program: StreamProgram, { release }: LifetimeHazard, next: BlockId): boolean {
   const step = program.steps[release];
   if (step?.kind !== 'release' || step.how !== 'statement') return false;
+  if (step.successor === next) return true;
   const dropped = framesOf(program, release).at(-1);
   if (!dropped) return false;
   for (let i = release - 1; i >= 0; i--) {

@@ -299,6 +299,8 @@ export class ListV extends Obj {
   readonly kind = 'list';
   /** Items that nobody here put in may be present too. */
   open = false;
+  /** `deque(maxlen=…)`: what is put in at one end beyond this goes at the other. */
+  longest: number | undefined;
   constructor(public items: Value[]) {
     super();
   }

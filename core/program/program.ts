@@ -224,6 +224,8 @@ export interface ReleaseStep extends StepBase {
   readonly block: BlockId;
   /** Source: whether a statement drops it (`del`, rebinding) or a scope ends. */
   readonly how?: 'statement' | 'scope';
+  /** Source: what the statement puts in its place. */
+  readonly successor?: BlockId;
 }
 
 export interface RecordStreamStep extends StepBase {

@@ -542,3 +542,47 @@ def ring(net, turns, src):
     for handle in handles:
         handle.wait()
     return buffer
+
+#- case: futures of several collectives
+import torch.distributed as dist
+
+def average(x, y):
+    grads = [x.cuda(), y.cuda()]
+    futures = [dist.all_reduce(grad, async_op=True).get_future() for grad in grads]
+    early = grads[0].sum()
+    #       ^ collective-not-waited: `grads[0]` is used on the default stream by `sum` before the `all_reduce`
+    torch.futures.wait_all(futures)
+    return early.item()
+#- good
+import torch.distributed as dist
+
+def average(x, y):
+    grads = [x.cuda(), y.cuda()]
+    futures = [dist.all_reduce(grad, async_op=True).get_future() for grad in grads]
+    torch.futures.wait_all(futures)
+    return grads[0].sum().item()
+
+def average_with_one_future(x, y):
+    grads = [x.cuda(), y.cuda()]
+    futures = [dist.all_reduce(grad, async_op=True).get_future() for grad in grads]
+    torch.futures.collect_all(futures).wait()
+    return grads[1].sum().item()
+
+#- case: somebody unknown gets a list of handles, of events, of streams
+import library
+import torch.distributed as dist
+
+def averaged(x, y):
+    grads = [x.cuda(), y.cuda()]
+    library.finish({"handles": [dist.all_reduce(grad, async_op=True) for grad in grads]})
+    return grads[0].sum().item()
+
+def doubled(hosts):
+    lanes = [torch.cuda.Stream(), torch.cuda.Stream()]
+    parts, marks = [], []
+    for lane, host in zip(lanes, hosts):
+        with torch.cuda.stream(lane):
+            parts.append(host.cuda(non_blocking=True) * 2)
+            marks.append(lane.record_event())
+    library.finish(marks)
+    return torch.stack(parts).sum().item()

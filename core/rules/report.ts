@@ -2,7 +2,7 @@
  * From the hazards of many paths to one report per fault and place: which frame of the call chain carries it, what
  * stands in for what, and whether it holds always or on some paths only. Offsets only; lines are made of them later.
  */
-import type { Hazard, LifetimeHazard, OrderHazard, RedundantRecordStream } from '../hazards/hazard.ts';
+import type { Hazard, OrderHazard, RedundantRecordStream } from '../hazards/hazard.ts';
 import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
 import type {
   Certainty,
@@ -161,7 +161,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
  * The memory is handed out again by code that is not seen. That it allocates at all is likely, not known: enough for what
  * happens on the usual path, too little for what takes a particular one.
  */
-function isReusedOutside(hazard: Hazard, program: StreamProgram): hazard is LifetimeHazard {
+function isReusedOutside(hazard: Hazard, program: StreamProgram): boolean {
   return hazard.kind === 'lifetime' && program.steps[hazard.reuse]?.kind === 'outside';
 }
 
@@ -169,6 +169,11 @@ function isReusedOutside(hazard: Hazard, program: StreamProgram): hazard is Life
 function missesJoin(hazard: Hazard, producer: StreamId, consumer: StreamId): boolean {
   if (hazard.kind === 'order') return hazard.firstStream === producer && hazard.secondStream === consumer;
   return hazard.kind === 'unjoined' && hazard.writeStream === producer && hazard.escapeStream === consumer;
+}
+
+/** Where the join that is missing would have to stand at the latest. */
+function laterStep(hazard: Hazard): StepIndex {
+  return hazard.kind === 'order' ? hazard.second : hazard.kind === 'unjoined' ? hazard.escape : -1;
 }
 
 function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
@@ -189,7 +194,8 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
         : Math.min(innermost, Math.max(common, origin.streamFrame));
   const place = origin.frames[frame]!;
   const words = wordHazard(hazard, path.program, frameNames(path, place.activation, draft.at)) ?? draft;
-  if (words.rule.code === 'missing-wait' && inBackward(path, origin.frames))
+  const leaves = words.rule === unjoinedOutput && inBackward(path, [place]);
+  if (leaves || (words.rule.code === 'missing-wait' && inBackward(path, origin.frames)))
     return { path, hazard, words: { ...words, rule: backwardMissingSync }, place, frames: [place] };
   const told = withCause(path, hazard, words, place.activation);
   const order = [frame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
@@ -256,10 +262,11 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
     frameNames(path, activation, handing.step - 1),
   );
   const place = { activation, file, start: node.start, end: node.end };
+  const rule = inBackward(path, [place]) ? backwardMissingSync : unjoinedOutput;
   return {
     path,
     hazard,
-    words: withCause(path, hazard, { rule: unjoinedOutput, ...words, message: capitalized(words.message) }, activation),
+    words: withCause(path, hazard, { rule, ...words, message: capitalized(words.message) }, activation),
     place,
     frames: [place],
   };
@@ -326,8 +333,14 @@ function reaches(path: LoweredPath, place: Place): boolean {
 
 /** Whether another hazard of the path is the cause of this one and is reported instead. */
 function stoodInFor(hazard: Hazard, all: readonly Hazard[], program: StreamProgram): boolean {
-  if (isReusedOutside(hazard, program))
-    return all.some((cause) => missesJoin(cause, hazard.useStream, hazard.allocatedOn));
+  if (hazard.kind === 'lifetime') {
+    const outside = isReusedOutside(hazard, program);
+    return all.some(
+      (cause) =>
+        missesJoin(cause, hazard.useStream, hazard.allocatedOn) &&
+        (outside || (hazard.use < laterStep(cause) && laterStep(cause) <= hazard.reuse)),
+    );
+  }
   if (hazard.kind !== 'order' && hazard.kind !== 'unjoined') return false;
   const first = hazard.kind === 'order' ? hazard.first : hazard.write;
   const second = hazard.kind === 'order' ? hazard.second : hazard.escape;

@@ -63,7 +63,7 @@ function homeOf(m: Machine, name: string): Scope {
 export function storeName(m: Machine, name: string, value: Value, mode: StoreMode): void {
   const scope = homeOf(m, name);
   const before = scope.vars.get(name);
-  if (before !== value && mode === 'statement') m.drop(before);
+  if (before !== value && mode === 'statement') m.drop(before, value);
   scope.vars.set(name, value);
   if (scope.kind === 'module' && value instanceof DictV && value.open)
     value.selected = selectedElsewhere(m.frame.module.syntax, name);

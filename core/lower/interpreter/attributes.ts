@@ -219,7 +219,7 @@ export function setAttribute(m: Machine, owner: Value, name: string, value: Valu
       call(m, found.setter, [target, value], new Map(), m.frame.node);
       return;
     }
-    if (mode === 'statement') m.drop(target.attributes.get(name));
+    if (mode === 'statement') m.drop(target.attributes.get(name), value);
     target.attributes.set(name, value);
     if (m.settled > 0 && value instanceof Unknown) value.heldAs ??= name;
   } else if (target instanceof TensorV) setTensorAttribute(m, target, name, value);

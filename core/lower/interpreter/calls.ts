@@ -247,7 +247,8 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     else if (value instanceof EventV) {
       m.builder.events[value.event]!.unknown = true;
       m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
-    } else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV) {
+    } else if (isContainer(value)) waitForHandles(m, value);
+    else if (value instanceof FunctionV || value instanceof BoundMethodV || value instanceof PartialV) {
       m.hooks.push({ caller: 'somebody', fn: value });
       // A pool of threads may run it at any time from here on.
       if (recordsInBody(value)) othersMayRecord(m);
@@ -293,6 +294,23 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   }
   for (const tensor of tensors) if (tensor.storage.memory === 'pinned') tensor.storage.kept = true;
   return result;
+}
+
+function isContainer(value: Value): value is ListV | TupleV | SetV | DictV {
+  return value instanceof ListV || value instanceof TupleV || value instanceof SetV || value instanceof DictV;
+}
+
+/** `sync_all(handles)`: a callee that nobody knows may wait for each of what it finds in a container. */
+function waitForHandles(m: Machine, container: ListV | TupleV | SetV | DictV, depth = 0): void {
+  container.children((item) => {
+    const value = item === undefined ? undefined : resolved(m, item);
+    if (value instanceof StreamV) m.hostWaitStream(value.stream, true);
+    else if (value instanceof EventV) {
+      m.builder.events[value.event]!.unknown = true;
+      m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
+    } else if (value instanceof WorkV) workMethod(m, value, 'wait', [], noKeywords);
+    else if (value !== undefined && isContainer(value) && depth < 2) waitForHandles(m, value, depth + 1);
+  });
 }
 
 function recordsInBody(value: Value): boolean {

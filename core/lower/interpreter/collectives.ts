@@ -272,6 +272,16 @@ export function workMethod(m: Machine, self: WorkV, name: string, args: readonly
   return value;
 }
 
+/** `torch.futures.wait_all` waits for each, `collect_all` gives one future for all; undefined: some are not known. */
+export function futuresTogether(m: Machine, given: readonly Value[], how: string): Value | undefined {
+  const futures = given.map((item) => resolved(m, item)).filter((item) => item instanceof WorkV);
+  if (futures.length < given.length) return undefined;
+  if (how === 'wait_all') return m.temp(new ListV(futures.map((one) => workMethod(m, one, 'wait', [], noKeywords))));
+  const all = m.temp(new NativeV('torch.distributed.coalescing'));
+  all.parts = futures;
+  return all;
+}
+
 function futureValue(m: Machine, self: WorkV): Value {
   return self.value ?? m.temp(new ListV([...self.tensors]));
 }

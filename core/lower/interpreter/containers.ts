@@ -198,7 +198,7 @@ export function setItem(m: Machine, owner: Value, index: Value, value: Value, no
   if (target instanceof ListV) {
     if (typeof index === 'number') {
       const at = index < 0 ? target.items.length + index : index;
-      m.drop(target.items[at]);
+      m.drop(target.items[at], value);
       if (at >= 0 && at < 4096) {
         while (target.items.length < at) target.items.push(null);
         target.items[at] = value;
@@ -220,7 +220,7 @@ export function setItem(m: Machine, owner: Value, index: Value, value: Value, no
     const key = keyOf(index);
     const before = target.entries.get(key);
     if (before) {
-      m.drop(before.value);
+      m.drop(before.value, value);
       before.value = value;
     } else target.entries.set(key, { key: index, value });
   } else if (target instanceof TensorV) setTensorItem(m, target, index, value);
@@ -365,13 +365,16 @@ function listMethod(
     case 'put':
     case 'put_nowait':
       if (self.items.length < 4096) self.items.push(first);
+      keepLongest(m, self, 'front');
       return null;
     case 'appendleft':
       self.items.unshift(first);
+      keepLongest(m, self, 'back');
       return null;
     case 'extend':
       self.items.push(...itemsOf(m, first, node));
       if (first instanceof Unknown) self.open = true;
+      keepLongest(m, self, 'front');
       return null;
     case 'insert':
       self.items.splice(typeof first === 'number' ? first : 0, 0, args[1] ?? null);
@@ -434,6 +437,12 @@ function listMethod(
       return null;
   }
   return undefined;
+}
+
+/** A bounded deque lets go at one end of what was pushed out at the other. */
+function keepLongest(m: Machine, { items, longest }: ListV, from: 'front' | 'back'): void {
+  if (longest === undefined) return;
+  while (items.length > longest) m.hold(from === 'front' ? items.shift() : items.pop());
 }
 
 function dictMethod(

@@ -21,6 +21,7 @@ import {
   VersionV,
 } from '../values.ts';
 import { assignTo, sourceOf, storeName } from './assign.ts';
+import { awaited } from './concurrent.ts';
 import { getAttribute } from './attributes.ts';
 import { isBuiltin, newContainer } from './builtins.ts';
 import { call, callMethod } from './calls.ts';
@@ -134,7 +135,7 @@ export function ev(m: Machine, node: Expression): Value {
     case 'Starred':
       return ev(m, node.value);
     case 'Await':
-      return ev(m, node.value);
+      return awaited(m, ev(m, node.value));
     case 'Yield':
       return m.frame.yielded?.get(node) ?? null;
     case 'NamedExpr': {

@@ -40,12 +40,13 @@ import {
 import { runBackwardFunction, applyFunction } from './autograd.ts';
 import { builtinCall, isBuiltin } from './builtins.ts';
 import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
-import { collective } from './collectives.ts';
+import { collective, futuresTogether } from './collectives.ts';
 import { plainContext } from './contexts.ts';
 import { makeTensor } from './factories.ts';
 import { graphCall, graphContext, graphMethod } from './graphs.ts';
 import { atEndOfBackward, registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { libraryCall } from './library.ts';
+import { itemsOf } from './iteration.ts';
 import { makeLoader } from './loaders.ts';
 import type { Machine } from './machine.ts';
 import { hostRead, isHost, operate } from './memory.ts';
@@ -206,6 +207,9 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
       return args[0] ?? plainDecorator();
     case 'jit.fork':
       return unknownCall(m, path, args, keywords);
+    case 'futures.wait_all':
+    case 'futures.collect_all':
+      return futuresTogether(m, itemsOf(m, args[0] ?? null, node), last) ?? unknownCall(m, path, args, keywords);
     case 'utils.checkpoint.checkpoint': {
       const inner = new Map(keywords);
       for (const key of ['use_reentrant', 'preserve_rng_state', 'context_fn', 'determinism_check', 'debug'])

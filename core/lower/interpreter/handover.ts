@@ -98,14 +98,15 @@ function heldByHandles(m: Machine, storages: Iterable<Storage>): Set<Storage> {
   return held;
 }
 
-/** Inside a Function's backward the missing order is reported where it shows. */
+/** Below a Function's backward the missing order is reported where it shows; what itself returns is autograd's. */
 function isBackward(frame: Frame): boolean {
   const { fn } = frame;
   return fn?.name === 'backward' && fn.owner !== undefined && /(^|\.)Function$/.test(moduleLike(fn.owner) ?? '');
 }
 
 export function handOver(m: Machine, frame: Frame, value: Value, how: 'return' | 'yield'): void {
-  if (!isObj(value) || m.before > 0 || m.stack.some(isBackward) || carriesOrder(value)) return;
+  if (!isObj(value) || m.before > 0 || carriesOrder(value)) return;
+  if (m.stack.some((other) => other !== frame && isBackward(other))) return;
   for (const storage of storagesIn(value)) {
     if (storage.memory !== 'device') continue;
     m.handOvers.push({

@@ -19,6 +19,7 @@ import {
 } from '../values.ts';
 import { newContainer } from './builtins.ts';
 import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
+import { concurrentCall } from './concurrent.ts';
 import { enterContext, plainContext } from './contexts.ts';
 import { keepResults } from './functions.ts';
 import { itemsOf } from './iteration.ts';
@@ -39,6 +40,8 @@ export function libraryCall(
   keywords: Keywords,
   node: Node,
 ): Value | undefined {
+  const concurrent = concurrentCall(m, path, args, keywords, node);
+  if (concurrent !== undefined) return concurrent;
   const first = args[0] === undefined ? null : resolved(m, args[0]);
   switch (path) {
     case 'functools.partial':
@@ -83,9 +86,12 @@ export function libraryCall(
     case 'queue.SimpleQueue':
     case 'queue.LifoQueue':
     case 'multiprocessing.Queue':
+    case 'asyncio.Queue':
     case 'collections.UserList': {
       const bounded = path === 'collections.deque';
       const list = new ListV(bounded && args.length > 0 ? itemsOf(m, first, node) : []);
+      const longest = bounded ? (args[1] ?? keywords.get('maxlen')) : undefined;
+      if (typeof longest === 'number') list.longest = longest;
       return newContainer(m, list);
     }
     case 'collections.OrderedDict':
@@ -95,6 +101,13 @@ export function libraryCall(
       const dict = newContainer(m, new DictV());
       if (first instanceof DictV)
         for (const [key, entry] of first.entries) dict.entries.set(key, { key: entry.key, value: entry.value });
+      return dict;
+    }
+    case 'dict.fromkeys':
+    case 'collections.OrderedDict.fromkeys': {
+      // Each key has the same object.
+      const dict = m.temp(new DictV());
+      for (const key of itemsOf(m, first, node)) dict.entries.set(keyOf(key), { key, value: args[1] ?? null });
       return dict;
     }
     case 'collections.defaultdict': {

@@ -120,6 +120,8 @@ export class Machine {
   entry: Node | undefined;
   /** The entry's call has begun. */
   entered = false;
+  /** Calls of thread pools that run. */
+  pooled = 0;
   /** The next call is the entry itself: its result leaves. */
   entryCall = false;
   /** What the entry has given its caller. */
@@ -245,7 +247,9 @@ export class Machine {
     return this.builder.origin(frames, streamFrame);
   }
 
-  emit(step: NewStep, selection?: Selection): number {
+  emit(given: NewStep, selection?: Selection): number {
+    // What a thread of a pool waits for, and when, is no statement about its caller.
+    const step = given.kind === 'hostWait' && this.pooled > 0 ? { ...given, implicit: true } : given;
     const origin = this.origin(selection);
     if (this.before > 0) {
       this.builder.addBefore(step, origin);
@@ -537,9 +541,13 @@ export class Machine {
   }
 
   /** An old value that a statement replaces: if nothing else holds it, the statement is its end. */
-  drop(value: Value | undefined): void {
-    if (isObj(value) && this.stack.length) this.frame.dropped.push(value);
+  drop(value: Value | undefined, successor?: Value): void {
+    if (!isObj(value) || !this.stack.length) return;
+    this.frame.dropped.push(value);
+    if (successor instanceof TensorV) this.#successors.set(value, successor);
   }
+  /** By the old value of a place, the tensor that a statement put there. */
+  readonly #successors = new Map<Obj, TensorV>();
 
   /** Called at the end of each statement and frame: what only its temporaries held is gone, then what it dropped. */
   settle(frame: Frame): void {
@@ -551,6 +559,7 @@ export class Machine {
     if (dropped.length > 0) {
       frame.dropped = [];
       if (this.#mayHold(dropped)) this.collect('statement');
+      this.#successors.clear();
     }
   }
 
@@ -644,7 +653,15 @@ export class Machine {
     storage.watched = false;
     if (storage.memory !== 'device') return;
     if (storage.stream !== undefined) this.#givenBack.add(storage.stream);
-    this.emit({ kind: 'release', block: storage.block, how });
+    let successor: TensorV | undefined;
+    for (const [old, next] of this.#successors)
+      if (old instanceof TensorV && old.storage === storage && next.storage !== storage) successor = next;
+    this.emit({
+      kind: 'release',
+      block: storage.block,
+      how,
+      ...(successor && how === 'statement' ? { successor: successor.storage.block } : {}),
+    });
   }
 
   /** `resize_` back to a size: a new block under the same storage. */

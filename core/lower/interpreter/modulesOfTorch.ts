@@ -19,6 +19,7 @@ import {
 import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { lookup, moduleLike } from './classes.ts';
 import { waitForAll } from './collectives.ts';
+import { concurrentMethod } from './concurrent.ts';
 import { registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
@@ -306,6 +307,8 @@ export function nativeMethod(
 ): Value {
   const left = exitStackMethod(m, self, name, args, node);
   if (left !== undefined) return left;
+  const concurrent = concurrentMethod(m, self, name, args, keywords, node);
+  if (concurrent !== undefined) return concurrent;
   if (self.path.startsWith('torch.nn.')) {
     if (name === 'append') {
       self.parts.push(args[0] ?? null);
