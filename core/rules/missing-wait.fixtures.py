@@ -2883,3 +2883,25 @@ class Calculator:
         self.place.copy_(place)
         self.graph.replay()
         return self.energy
+
+#- case: the constructor has made another stream the current one for good
+class Runner:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def run(self, x):
+        with torch.cuda.stream(self.side):
+            y = x * (2 if x.is_cuda else 1)
+              # ^ missing-wait
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+#- good
+class Runner:
+    def __init__(self):
+        torch.cuda.set_stream(torch.cuda.Stream())
+        self.done = torch.cuda.Event()
+
+    def run(self, x):
+        y = x * (2 if x.is_cuda else 1)
+        self.done.record()
+        return y

@@ -96,6 +96,8 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
   if (self instanceof InstanceV)
     for (const [name, value] of self.attributes)
       if (value instanceof StreamV && !receiver && forkedBefore(cls, name, entry)) m.givenStreams.push(value);
+  // Made the current one for good, it is the one that callers work on as well.
+  if (m.explicit()) m.givenStreams.push(m.current().stream);
   if (asksAgain(entry)) runTurns(m, target, self);
   else runCall(m, target, [self], target);
 }
