@@ -185,3 +185,31 @@ class Runner:
     def stop(self):
         torch.cuda.synchronize()
         self.graphs.clear()
+
+#- case: what is taken for a tensor may be one of the device already
+class Boxes:
+    def __init__(self, box):
+        device = box.device if isinstance(box, torch.Tensor) else torch.device("cpu")
+        self.box = torch.tensor(box, dtype=torch.float32, device=device)
+                 # ^ capture-illegal-sync
+
+def captured(features, anchors):
+    x = features.cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = x * 2
+        made = [Boxes(one) for one in anchors]
+    return graph, y, made
+#- good
+class Boxes:
+    def __init__(self, box):
+        device = box.device if isinstance(box, torch.Tensor) else torch.device("cpu")
+        self.box = torch.as_tensor(box, dtype=torch.float32, device=device)
+
+def captured(features, anchors):
+    x = features.cuda()
+    graph = torch.cuda.CUDAGraph()
+    with torch.cuda.graph(graph):
+        y = x * 2
+        made = [Boxes(one) for one in anchors]
+    return graph, y, made

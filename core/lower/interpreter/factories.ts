@@ -43,7 +43,7 @@ export function makeTensor(
     const selection = m.current(target?.index ?? m.deviceIndexOf(device));
     made = m.allocate(`?${name}`, device, selection);
     if (kind !== 'uninitialized') m.launch(name, selection, [], [made]);
-    if (kind === 'from-host')
+    if (kind === 'from-host' && !isThere(m, name, args[0] ?? keywords.get('data')))
       m.emit({ kind: 'hostWait', on: { kind: 'stream', stream: selection.stream.stream }, implicit: true }, selection);
   }
   if (/_like$/.test(name) && sample) {
@@ -52,6 +52,15 @@ export function makeTensor(
   } else shapeOf(m, name, args, made);
   if (flag(m, keywords.get('requires_grad'), m.frame.node)) made.grads = 'yes';
   return made;
+}
+
+/** `as_tensor` uploads nothing that is on the device: what is not known may be, and a capture that works says that it is. */
+function isThere(m: Machine, name: string, given: Value | undefined): boolean {
+  if (!/^as/.test(name) || given === undefined) return false;
+  const value = resolved(m, given);
+  if (value instanceof Unknown && !value.tensor) return m.capturing !== undefined && !value.plain;
+  const tensor = tensorOf(m, value);
+  return tensor !== undefined && !isHost(tensor);
 }
 
 function shapeOf(m: Machine, name: string, args: readonly Value[], made: TensorV): void {
