@@ -37,6 +37,26 @@ const readers: Readonly<Record<KnownFormat, () => FormatReader>> = {
 
 /** Throws a `TraceError` where the file as a whole cannot be opened. */
 export function openTrace(bytes: Uint8Array, name: string, options: OpenOptions = {}): Trace {
+  try {
+    return openWhole(bytes, name, options);
+  } catch (error) {
+    throw named(error, name);
+  }
+}
+
+/** Columns that cannot grow are no fault of the reader's: the file is larger than what this page or process may hold. */
+function named(error: unknown, name: string): unknown {
+  const isMemory =
+    error instanceof RangeError && /allocation failed|invalid (typed )?array length/i.test(error.message);
+  return isMemory
+    ? new TraceError(
+        `“${name}” does not fit into the memory that is left. Record a shorter part of the run, or close other files.`,
+        0,
+      )
+    : error;
+}
+
+function openWhole(bytes: Uint8Array, name: string, options: OpenOptions): Trace {
   const several = severalFiles(bytes);
   if (several) return openTogether(several, options);
   if (options.gunzip && isGzip(bytes)) {
@@ -138,7 +158,8 @@ export async function openTraceUnpacking(
       options.onProgress?.(fed, bytes.length);
     }
   } catch (error) {
-    if (error instanceof TraceError) throw error;
+    const told = named(error, name);
+    if (told instanceof TraceError) throw told;
     return openTrace(bytes, name, options);
   }
   return begun ? opener.finish() : openTrace(bytes, name, options);

@@ -159,6 +159,14 @@ it('a file of more than can be held is read as far as it goes, and says so', () 
   expect(trace.problems.map((problem) => problem.message).join()).toMatch(/as much as can be shown at once/);
 });
 
+it('a file for which there is no memory left is named', () => {
+  const onProgress = () => {
+    throw new RangeError('Array buffer allocation failed');
+  };
+  const bytes = bytesOf(kinetoText([kernel('a', 20, '1.000', '9.000', 1)]));
+  expect(() => openTrace(bytes, 'large.json', { onProgress })).toThrow('“large.json” does not fit into the memory');
+});
+
 /** Sizes at which work that grows with the square would not end. */
 describe('what a file names over and over is gone over once', () => {
   const many = 10_000;
