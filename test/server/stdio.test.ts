@@ -456,7 +456,8 @@ describe('a run of the program', () => {
     client.open(uri, racy);
     for (const message of [null, 7, {}, { uri: 3 }, { uri: 'file:///r', ran: 5, hazards: [null, { uri: 1 }] }])
       client.notify('raceline/run', message);
-    expect(await client.diagnostics(uri)).toHaveLength(1);
+    // What the run told is published at once, on a slow machine before the text was analysed.
+    expect(await client.diagnostics(uri, ({ diagnostics }) => diagnostics.length > 0)).toHaveLength(1);
     await client.stop();
   });
 });
