@@ -73,7 +73,7 @@ export function findReversedWaits(
     let settles = pairsAfter(swapped, wait, (pair) => pair.first < record);
     if (settles.length === 0) {
       how = 'early';
-      settles = pairsAfter(early, wait, (pair) => pair.first > record);
+      settles = pairsAfter(early, wait, (pair) => pair.first > wait);
     }
     if (settles.length === 0) continue;
     candidates.set(places.call(wait), {

@@ -146,3 +146,34 @@ def mean_of(host):
         y = x.mean()
     torch.cuda.synchronize()
     return y.item()
+
+#- case: an event that was recorded too early is no wait that comes too early
+def summed(x):
+    here = torch.cuda.current_stream()
+    lane = torch.cuda.Stream()
+    done = torch.cuda.Event()
+    base = x.cuda()
+    lane.wait_stream(here)
+    done.record(lane)
+  # ~ the event is recorded here, before the `exp`
+    with torch.cuda.stream(lane):
+        y = base.exp()
+    here.wait_event(done)
+    total = y.sum()
+    #       ^ missing-wait: `y` is read on `here` by `sum` before the `exp` on `lane` is done
+    torch.cuda.synchronize()
+    print(total.item())
+#- good
+def summed(x):
+    here = torch.cuda.current_stream()
+    lane = torch.cuda.Stream()
+    done = torch.cuda.Event()
+    base = x.cuda()
+    lane.wait_stream(here)
+    with torch.cuda.stream(lane):
+        y = base.exp()
+        done.record(lane)
+    here.wait_event(done)
+    total = y.sum()
+    torch.cuda.synchronize()
+    print(total.item())
