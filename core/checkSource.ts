@@ -267,8 +267,8 @@ class Checker implements SourceChecker {
   #leavesOpen({ paths }: LoweredEntry): boolean {
     return paths.some((path) => {
       try {
-        const { hazards, open } = this.#examination(path);
-        return open || hazards.length > 0;
+        const { hazards, open, stages } = this.#examination(path);
+        return open || hazards.length > 0 || (stages && path.activations.some(({ module }) => pins(module.text)));
       } catch {
         // Told as a problem when the entry is examined for its own sake.
         return false;
@@ -320,6 +320,11 @@ class Checker implements SourceChecker {
 }
 
 const through = new WeakMap<Report, readonly RanThrough[]>();
+
+/** Whether a text makes pinned memory, which whoever gets it out of a container does not see. */
+function pins(text: string): boolean {
+  return /\bpin_memory\b/.test(text);
+}
 
 /** The functions that the paths of a report ran through, each once. */
 function functionsThrough(cause: Report): readonly RanThrough[] {

@@ -40,6 +40,8 @@ export interface Examination {
    * pinned memory that the host has not waited for, or has a pair without order that only lacks the evidence to be told.
    */
   readonly open: boolean;
+  /** It fills memory and starts copies from it, and may not know whether that is pinned. */
+  readonly stages: boolean;
 }
 
 export function findHazards(program: StreamProgram): Hazard[] {
@@ -118,12 +120,8 @@ class Examiner {
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
     const open =
-      this.#conflicts.suspected ||
-      this.#lifetimes.suspected ||
-      this.#usesOtherStreams() ||
-      this.#conflicts.copying() ||
-      this.#stages();
-    return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open };
+      this.#conflicts.suspected || this.#lifetimes.suspected || this.#usesOtherStreams() || this.#conflicts.copying();
+    return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open, stages: this.#stages() };
   }
 
   #usesOtherStreams(): boolean {
@@ -131,14 +129,15 @@ class Examiner {
     return steps.some((step) => 'stream' in step && !streams[step.stream]?.isDefault);
   }
 
-  /** Whether something that may well be host memory is filled, and copied from: pinned or not, its owner knows. */
   #stages(): boolean {
     const { blocks, steps } = this.#program;
     const vague = (block: BlockId) => blocks[block]!.memory === 'device' && !blocks[block]!.evidence;
     const filled = new Set<BlockId>();
-    return steps.some((step) => {
+    return steps.some((step, at) => {
       if (step.kind !== 'launch') return false;
-      if (step.name === 'copy') return step.accesses.some(({ block, write }) => !write && filled.has(block));
+      // A copy that holds the host leaves nothing in flight.
+      if (step.name === 'copy' && steps[at + 1]?.kind !== 'hostWait')
+        return step.accesses.some(({ block, write }) => !write && filled.has(block));
       for (const { block, write } of step.accesses) if (write && vague(block)) filled.add(block);
       return false;
     });

@@ -115,6 +115,8 @@ export class Unknown extends Obj {
   setUnder: string | undefined;
   /** The attribute in which a constructor kept it first. */
   heldAs: string | undefined;
+  /** The number by which others than torch know this stream: `stream.cuda_stream`. */
+  handleOf: StreamV | undefined;
   /** The call that gave it, where that may have made it. */
   madeBy: UnknownWork | undefined;
   /** Where it says true, a stream or event was seen to be done. */

@@ -191,3 +191,27 @@ def flow(batches, slots):
         mark.record()
         marks[(turn - 1) % slots] = mark
         print(x.sum().item())
+
+#- case: a thread of a pool waits for it, in a turn that comes later
+from concurrent.futures import ThreadPoolExecutor
+
+def upload(parts, target):
+    lane = torch.cuda.Stream()
+    staging = [torch.empty(1024, pin_memory=True) for _ in range(2)]
+    done = [None, None]
+
+    def fill(slot, part):
+        if done[slot] is not None:
+            done[slot].synchronize()
+        staging[slot].copy_(part)
+
+    with ThreadPoolExecutor(2) as pool:
+        waiting = [pool.submit(fill, slot, parts[slot]) for slot in range(2)]
+        with torch.cuda.stream(lane):
+            for i in range(len(parts)):
+                waiting[i % 2].result()
+                target[i].copy_(staging[i % 2], non_blocking=True)
+                event = torch.cuda.Event()
+                event.record(lane)
+                done[i % 2] = event
+    lane.synchronize()

@@ -56,7 +56,11 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
   if (value instanceof StreamV) {
     if (name === 'device') return deviceOf(m, value);
     if (name === 'device_index') return value.deviceIndex;
-    if (name === 'cuda_stream' || name === 'stream_id') return m.deriveUnknown(`a:${value.stream}:${name}`, name);
+    if (name === 'cuda_stream' || name === 'stream_id') {
+      const handle = m.deriveUnknown(`a:${value.stream}:${name}`, name);
+      handle.handleOf = value;
+      return handle;
+    }
     return m.temp(new BuiltinMethodV(value, name));
   }
   if (value instanceof DeviceV) {

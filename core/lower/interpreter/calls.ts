@@ -1,4 +1,5 @@
 /** Calls of every kind of callee. An unknown one may keep, synchronize and read what it is given: it keeps quiet. */
+import type { StreamId } from '../../program/program.ts';
 import type { Node } from '../../python/ast.ts';
 import {
   anyDevice,
@@ -236,6 +237,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   const computes = computesHere(m, name);
   if (computes) for (const value of values) takeForTensor(m, value);
   const tensors = tensorsIn(m, values);
+  const streams = new Set<StreamId>();
   // Whatever it does with the result of a functional collective, that waits for it.
   for (const tensor of tensors) m.waitForPending(tensor, m.current());
   for (const item of values) {
@@ -243,8 +245,11 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     // `event.cuda_event`: the handle is the event to whom it is given.
     const value = given instanceof BuiltinMethodV && given.self instanceof EventV ? given.self : given;
     m.keep(value);
-    if (value instanceof StreamV) m.hostWaitStream(value.stream, true);
-    else if (value instanceof EventV) {
+    const stream = value instanceof Unknown ? value.handleOf : value;
+    if (stream instanceof StreamV) {
+      streams.add(stream.stream);
+      m.hostWaitStream(stream.stream, true);
+    } else if (value instanceof EventV) {
       m.builder.events[value.event]!.unknown = true;
       m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
     } else if (isContainer(value)) waitForHandles(m, value);
@@ -264,6 +269,8 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     m.launch(name, selection, reads, []);
     const born = m.allocate(`?${name}`, computes ? new DeviceClass() : device.storage.device, selection);
     m.launch(name, selection, [], [born]);
+    // It may wait for what it did there itself.
+    for (const stream of streams) m.hostWaitStream(stream, true);
     if (computes) m.builder.computed(first);
     born.storage.kept = true;
     born.storage.guessed = true;

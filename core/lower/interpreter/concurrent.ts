@@ -118,6 +118,7 @@ function runInPool(m: Machine, target: Value, args: readonly Value[], keywords: 
   // When it runs nobody knows, so nothing that the host does beside it is called needless.
   m.builder.unseen();
   m.pooled++;
+  m.givenToPools.push(target, ...args, ...keywords.values());
   try {
     return call(m, target, args, keywords, node);
   } catch (error) {

@@ -122,6 +122,8 @@ export class Machine {
   entered = false;
   /** Calls of thread pools that run. */
   pooled = 0;
+  /** Functions that such calls ran, and their arguments: other turns of theirs may see what is put there later. */
+  readonly givenToPools: Value[] = [];
   /** The next call is the entry itself: its result leaves. */
   entryCall = false;
   /** What the entry has given its caller. */
@@ -433,6 +435,7 @@ export class Machine {
   /** What others can still reach when the path ends. */
   #loseReachableEvents(): void {
     this.visitOutside((value) => this.loseEvents(value));
+    for (const value of this.givenToPools) this.loseEvents(value);
     for (const { event } of this.#followed) this.builder.events[event]!.followed = true;
   }
 
