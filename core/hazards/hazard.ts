@@ -79,7 +79,7 @@ export interface ReversedWait {
   readonly event: EventId;
   readonly record: StepIndex;
   readonly wait: StepIndex;
-  /** `swapped`: the streams are the wrong way round; `early`: the record comes before the work it should cover. */
+  /** `swapped`: the streams are the wrong way round; `early`: the wait comes before the work it should cover. */
   readonly how: 'swapped' | 'early';
   /** The order hazards that it should have settled, as (first, second) steps. */
   readonly settles: readonly (readonly [StepIndex, StepIndex])[];
