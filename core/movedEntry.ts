@@ -20,34 +20,63 @@ export interface BodyEdit {
   readonly definitions: ReadonlyMap<number, FunctionDef | ClassDef>;
 }
 
-/** So many edits wait at most; then the places are worked out, asked for or not. */
+/** So many edits wait at most, and twice as many for some; then the places are worked out, asked for or not. */
 const mostWaiting = 8;
 
-/** One edit of each of some files: from the places before to those after it. */
+/** Edits one after the other, each of some files: from the places before the first to those after the last one. */
 export class Move {
-  readonly #edits: ReadonlyMap<string, BodyEdit>;
+  readonly #edits: readonly ReadonlyMap<string, BodyEdit>[];
+  /** The edits of each file that was asked for, in order. */
+  readonly #byFile = new Map<string, readonly BodyEdit[]>();
+  /** Most entries have waited for the same edits. */
+  readonly #followed = new WeakMap<Move, Move>();
 
-  constructor(edits: ReadonlyMap<string, BodyEdit>) {
+  constructor(...edits: readonly ReadonlyMap<string, BodyEdit>[]) {
     this.#edits = edits;
   }
 
+  get count(): number {
+    return this.#edits.length;
+  }
+
   get isNone(): boolean {
-    return this.#edits.size === 0;
+    return this.#edits.every(({ size }) => size === 0);
   }
 
+  followedBy(next: Move): Move {
+    let both = this.#followed.get(next);
+    if (!both) {
+      both = new Move(...this.#edits, ...next.#edits);
+      this.#followed.set(next, both);
+    }
+    return both;
+  }
+
+  #editsOf(file: string): readonly BodyEdit[] {
+    let edits = this.#byFile.get(file);
+    if (!edits) {
+      edits = this.#edits.flatMap((one) => one.get(file) ?? []);
+      this.#byFile.set(file, edits);
+    }
+    return edits;
+  }
+
+  /** The latest edit of a file. */
   editOf(file: string): BodyEdit | undefined {
-    return this.#edits.get(file);
+    return this.#editsOf(file).at(-1);
   }
 
-  /** Whether an edit lies in one of these places, as `dependsOn` has them. */
+  /** Whether an edit lies in one of these places, as `dependsOn` has them before it. */
   reaches(places: readonly string[]): boolean {
-    for (const edit of this.#edits.values()) if (places.includes(edit.place)) return true;
-    return false;
+    return this.#edits.some((edits) => {
+      for (const { place } of edits.values()) if (places.includes(place)) return true;
+      return false;
+    });
   }
 
   offset(file: string, at: number): number {
-    const edit = this.#edits.get(file);
-    return !edit || at <= edit.prefix ? at : at + edit.by;
+    for (const { prefix, by } of this.#editsOf(file)) if (at > prefix) at += by;
+    return at;
   }
 
   node(file: string, { start, end }: Node): Node {
@@ -57,13 +86,13 @@ export class Move {
   /** A place as `dependsOn` has it: a file, or `file#start`. */
   place(place: string): string {
     const file = fileOf(place);
-    if (file === place || !this.#edits.has(file)) return place;
+    if (file === place || !this.editOf(file)) return place;
     return `${file}#${this.offset(file, Number(place.slice(file.length + 1)))}`;
   }
 
-  /** The function that began at `start` before the edit. */
+  /** The function that began at `start` before the edits. */
   definition(file: string, start: number): FunctionDef | ClassDef | undefined {
-    return this.#edits.get(file)?.definitions.get(this.offset(file, start));
+    return this.editOf(file)?.definitions.get(this.offset(file, start));
   }
 
   path(path: LoweredPath): LoweredPath {
@@ -83,13 +112,13 @@ export class Move {
   }
 
   #origin(origin: Origin): Origin {
-    if (origin.kind !== 'source' || !origin.frames.some(({ file }) => this.#edits.has(file))) return origin;
+    if (origin.kind !== 'source' || !origin.frames.some(({ file }) => this.editOf(file))) return origin;
     return { ...origin, frames: origin.frames.map((frame) => ({ ...frame, ...this.node(frame.file, frame) })) };
   }
 
   #activation(activation: Activation): Activation {
     const { module, function: former } = activation;
-    const edit = this.#edits.get(module.file);
+    const edit = this.editOf(module.file);
     if (!edit) return activation;
     const found = former && this.definition(module.file, former.start);
     return { ...activation, module: edit.module, ...(found?.kind === 'FunctionDef' ? { function: found } : {}) };
@@ -97,10 +126,7 @@ export class Move {
 }
 
 /** Entries whose places are those of an earlier text, and the edits since. */
-const waiting = new WeakMap<
-  LoweredEntry,
-  { readonly paths: readonly LoweredPath[]; readonly moves: readonly Move[] }
->();
+const waiting = new WeakMap<LoweredEntry, { readonly paths: readonly LoweredPath[]; readonly move: Move }>();
 
 /** The entry with its places in the new texts; undefined where it ran through what was edited. */
 export function movedEntry(entry: LoweredEntry, move: Move): LoweredEntry | undefined {
@@ -111,28 +137,30 @@ export function movedEntry(entry: LoweredEntry, move: Move): LoweredEntry | unde
   if (move.reaches(dependsOn)) return undefined;
   const former = waiting.get(entry);
   const paths = former?.paths ?? entry.paths;
-  const moves = [...(former?.moves ?? []), move];
-  if (!paths.every(({ activations }) => activations.every((activation) => isFound(activation, moves))))
-    return undefined;
-  const late = moves.length < mostWaiting;
+  const all = former ? former.move.followedBy(move) : move;
+  if (!paths.every(({ activations }) => activations.every((activation) => isFound(activation, all)))) return undefined;
+  const late = all.count < mostWaitingFor(entry);
   const result: LoweredEntry = {
     ...entry,
-    paths: paths.map((path) => (late ? latePath(path, moves) : moveAll(path, moves))),
+    paths: paths.map((path) => (late ? latePath(path, all) : all.path(path))),
     dependsOn: dependsOn.map((place) => move.place(place)),
     ...(judges ? { judges: judges.map((place) => move.place(place)) } : {}),
   };
-  if (late) waiting.set(result, { paths, moves });
+  if (late) waiting.set(result, { paths, move: all });
   return result;
 }
 
-function moveAll(path: LoweredPath, moves: readonly Move[]): LoweredPath {
-  return moves.reduce((moved, move) => move.path(moved), path);
+/** Not the same for all, so that no key has to wait for all of them at once. */
+function mostWaitingFor({ name }: LoweredEntry): number {
+  let sum = 0;
+  for (let i = 0; i < name.length; i++) sum = (sum * 31 + name.charCodeAt(i)) % 997;
+  return mostWaiting + (sum % mostWaiting);
 }
 
-function latePath(path: LoweredPath, moves: readonly Move[]): LoweredPath {
+function latePath(path: LoweredPath, move: Move): LoweredPath {
   let moved: LoweredPath | undefined;
   const now = (): LoweredPath => {
-    moved ??= moveAll(path, moves);
+    moved ??= move.path(path);
     return moved;
   };
   return {
@@ -156,17 +184,10 @@ function latePath(path: LoweredPath, moves: readonly Move[]): LoweredPath {
 }
 
 /** Whether the function of an activation is there after all edits. */
-function isFound({ module: { file }, function: former }: Activation, moves: readonly Move[]): boolean {
-  if (!former) return true;
-  let at = former.start;
-  for (const move of moves) {
-    if (move.editOf(file)) {
-      const found = move.definition(file, at);
-      if (found?.kind !== 'FunctionDef' || found.name !== former.name) return false;
-    }
-    at = move.offset(file, at);
-  }
-  return true;
+function isFound({ module: { file }, function: former }: Activation, move: Move): boolean {
+  if (!former || !move.editOf(file)) return true;
+  const found = move.definition(file, former.start);
+  return found?.kind === 'FunctionDef' && found.name === former.name;
 }
 
 /** `a.py` of `a.py#120`; the file itself where nothing follows. */
