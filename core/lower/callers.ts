@@ -5,13 +5,10 @@
  * run leaves open is not decided here.
  */
 import type { ClassDef, Module, Statement } from '../python/ast.ts';
-import { type FunctionEntry, functionsOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
-import type { ImportGraph } from './importGraph.ts';
+import { type FunctionEntry, functionsOf, listOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
+import { type ImportGraph, longestBridge } from './importGraph.ts';
 import { inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
-
-/** A name is handed on through so many modules at most: a package in a package in a package. */
-const longestBridge = 3;
 
 export interface Callers {
   readonly functions: readonly FunctionEntry[];
@@ -113,11 +110,7 @@ export class CallerSearch {
 function byMention(module: Module): ReadonlyMap<string, readonly FunctionEntry[]> {
   const index = new Map<string, FunctionEntry[]>();
   for (const entry of functionsOf(module))
-    for (const name of namesMentioned(entry.node, module)) {
-      const list = index.get(name);
-      if (list) list.push(entry);
-      else index.set(name, [entry]);
-    }
+    for (const name of namesMentioned(entry.node, module)) listOf(index, name).push(entry);
   return index;
 }
 

@@ -240,7 +240,8 @@ function spread(
   }
 }
 
-function listOf<K, V>(map: Map<K, V[]>, key: K): V[] {
+/** The list of a key, a new one where there is none. */
+export function listOf<K, V>(map: Map<K, V[]>, key: K): V[] {
   let list = map.get(key);
   if (!list) {
     list = [];

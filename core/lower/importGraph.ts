@@ -43,6 +43,9 @@ function namesIn(list: string): string[] {
     .filter((name) => /^[\w.]+$/.test(name));
 }
 
+/** A name is handed on through so many modules at most: a package in a package in a package. */
+export const longestBridge = 3;
+
 export class ImportGraph {
   readonly #modules: readonly Module[];
   readonly #workspace: Workspace;

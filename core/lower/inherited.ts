@@ -5,12 +5,11 @@
  */
 import type { ClassDef, Expression, Module } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, namesMentioned } from './entries.ts';
+import { longestBridge } from './importGraph.ts';
 import { codeOfNode } from './words.ts';
 
 /** Bases of bases that are looked at. */
 const mostGenerations = 3;
-/** A name is handed on through so many modules at most. */
-const longestBridge = 3;
 
 /** The nearest base first. `imports` gives the modules that a module sees. */
 export function inheritedCallers(

@@ -136,8 +136,13 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   const done = new Map<string, Done>();
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();
+  /** … other than their own. */
+  const passed = new Set<string>();
   const add = (place: string, entry: FunctionEntry | undefined, lowered: LoweredEntry, spent: number): void => {
-    for (const through of lowered.judges ?? []) judged.add(through);
+    for (const through of lowered.judges ?? []) {
+      judged.add(through);
+      if (through !== place) passed.add(through);
+    }
     judged.add(place);
     done.set(place, { entry, lowered });
     options.ran?.(lowered);
@@ -171,7 +176,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
   runCallers(
     done,
     callers,
-    { runModule, runFunction, seed: (place) => byPlace.get(place) },
+    { runModule, runFunction, seed: (place) => byPlace.get(place), passed },
     options.leavesOpen ?? (() => true),
   );
   cover(done);
@@ -196,26 +201,18 @@ interface Runs {
   /** Whether it was run now. */
   runFunction(entry: FunctionEntry): boolean;
   seed(place: string): FunctionEntry | undefined;
+  /** Functions that some run but their own went through. */
+  readonly passed: ReadonlySet<string>;
 }
 
 /** Runs what calls an entry that leaves something open, in place of the entry. */
 function runCallers(
   done: Map<string, Done>,
   callers: CallerSearch,
-  { runModule, runFunction, seed }: Runs,
+  { runModule, runFunction, seed, passed }: Runs,
   leavesOpen: (entry: LoweredEntry) => boolean,
 ): void {
   const searched = new Set<FunctionEntry>();
-  /** Functions that some run but their own went through, as far as `done` was looked at. */
-  const passedBy = new Set<string>();
-  let looked = 0;
-  const passed = (place: string): boolean => {
-    if (looked < done.size)
-      for (const [caller, { lowered }] of [...done].slice(looked))
-        for (const through of lowered.judges ?? []) if (through !== caller) passedBy.add(through);
-    looked = done.size;
-    return passedBy.has(place);
-  };
   /** Functions of autograd whose run did not come to what they name: they get its object from whoever applies them. */
   const blind = new Set<FunctionEntry>();
   const search = (entry: FunctionEntry | undefined): void => {
@@ -225,7 +222,7 @@ function runCallers(
     let left = callersRun;
     for (const caller of functions) if (isEntry(caller) && runFunction(caller) && --left === 0) break;
     for (const module of modules) runModule(module);
-    if (!entry.owner || passed(entry.place)) return;
+    if (!entry.owner || passed.has(entry.place)) return;
     for (const caller of functions) if (caller.owner && isStaticForward(caller.node)) blind.add(caller);
   };
   let latest = [...done.values()];

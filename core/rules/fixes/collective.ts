@@ -3,7 +3,7 @@ import type { OrderHazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
 import { originOf } from '../report.ts';
 import type { Link } from './blocks.ts';
-import { remove } from './edits.ts';
+import { indentUnit, remove } from './edits.ts';
 import { type Candidate, holder, isNamedAt, outside, put, rootName, type Spot, spotOf } from './spot.ts';
 
 export function collectiveFixes(path: LoweredPath, hazard: OrderHazard): Candidate[] {
@@ -17,7 +17,7 @@ export function collectiveFixes(path: LoweredPath, hazard: OrderHazard): Candida
     for (let f = 0; f < (use?.frames.length ?? 0); f++)
       for (let spot = spotOf(path, hazard.second, f, 'before'); spot; spot = outside(spot)) {
         if (spot.activation !== made.activation || !isNamedAt(spot, handle.name)) continue;
-        const unit = /^\t/m.test(spot.module.text) ? '\t' : '    ';
+        const unit = indentUnit(spot.module.text);
         const later = handle.isList ? undefined : waitBehind(spot, handle.name);
         if (later)
           fixes.push({

@@ -101,6 +101,11 @@ function firstOnLine(link: Link, text: string, start: number): number {
   return firstOnLine({ ...link, index: link.index - 1 }, text, before.start);
 }
 
+/** What a block of this file is indented by. */
+export function indentUnit(text: string): string {
+  return /^\t/m.test(text) ? '\t' : '    ';
+}
+
 function lineEnd(text: string): string {
   return /\r\n|\n|\r/.exec(text)?.[0] ?? '\n';
 }

@@ -2,9 +2,8 @@
  * Candidates for the fixes of one report, the better first. They are drafts: whoever offers one analyses the fixed text
  * first, and drops it unless the finding is gone and none is new.
  */
-import type { Hazard, LifetimeHazard } from '../../hazards/hazard.ts';
+import type { Hazard } from '../../hazards/hazard.ts';
 import type { LoweredPath } from '../../lower/lowered.ts';
-import type { BlockId } from '../../program/program.ts';
 import type { Instance, Report } from '../report.ts';
 import { borderFixes, captureJoins } from './captures.ts';
 import { causeFixes } from './causes.ts';
@@ -50,7 +49,7 @@ function candidates(
     case 'unjoined':
       return [...causeFixes(path, hazard), ...unjoinedFixes(path, needsOf(instances), frames)];
     case 'lifetime':
-      return [...insteadOfLate(path, hazard, all), ...lifetimeFixes(path, hazard, withIt(hazard, path, instances))];
+      return [...insteadOfLate(path, hazard, all), ...lifetimeFixes(path, hazard)];
     case 'unrecorded':
       return unrecordedFixes(path, hazard, all);
     case 'reversed':
@@ -82,12 +81,4 @@ function candidates(
     default:
       return [];
   }
-}
-
-/** Other tensors of the same report: `yield input, target`. */
-function withIt(hazard: LifetimeHazard, path: LoweredPath, instances: readonly Instance[]): LifetimeHazard[] {
-  const others = new Map<BlockId, LifetimeHazard>();
-  for (const { path: own, hazard: other } of instances)
-    if (own === path && other.kind === 'lifetime' && other.block !== hazard.block) others.set(other.block, other);
-  return [...others.values()];
 }

@@ -20,29 +20,19 @@ import {
   withImports,
 } from './spot.ts';
 
-/** `others`: tensors that go too early with the same statement. */
-export function lifetimeFixes(
-  path: LoweredPath,
-  hazard: LifetimeHazard,
-  others: readonly LifetimeHazard[] = [],
-): Candidate[] {
+export function lifetimeFixes(path: LoweredPath, hazard: LifetimeHazard): Candidate[] {
   const fixes: Candidate[] = [];
   const use = originOf(path.program, hazard.use);
-  const together = [hazard, ...others];
   for (let frame = (use?.frames.length ?? 0) - 1; frame >= 0; frame--)
     for (const side of ['before', 'after'] as const) {
       const spot = spotOf(path, hazard.use, frame, side);
-      if (spot && (side === 'before' || !leaves(spot)))
-        fixes.push(...recordAll(spot, together, (other) => spotOf(path, other.use, frame, side)));
+      if (spot && (side === 'before' || !leaves(spot))) fixes.push(...recordAt(spot, hazard));
     }
   const release = path.program.steps[hazard.release];
   if (release?.kind === 'release' && release.how === 'statement') {
     const frame = (originOf(path.program, hazard.release)?.frames.length ?? 0) - 1;
     const drop = spotOf(path, hazard.release, frame, 'before');
-    if (drop) {
-      fixes.push(...recordAll(drop, together, (other) => spotOf(path, other.release, frame, 'before')));
-      fixes.push(...join(drop, hazard));
-    }
+    if (drop) fixes.push(...recordAt(drop, hazard), ...join(drop, hazard));
   }
   for (let frame = 0; frame < (use?.frames.length ?? 0); frame++) {
     let spot = spotOf(path, hazard.use, frame, 'after');
@@ -51,47 +41,15 @@ export function lifetimeFixes(
   return fixes;
 }
 
-/** A call for each tensor; one that has no name here, at its own time, is left out. */
-function recordAll(
-  spot: Spot,
-  hazards: readonly LifetimeHazard[],
-  spotFor: (hazard: LifetimeHazard) => Spot | undefined,
-): Candidate[] {
-  const calls = hazards.flatMap((hazard) => {
-    const own = spotFor(hazard);
-    if (!own || holder(own) !== holder(spot)) return [];
-    const stream = streamAt(own, hazard.useStream) ?? currentStream(own);
-    const tensor = tensorAt(own, hazard);
-    return tensor ? [{ stream, tensor }] : [];
-  });
-  const [first] = calls;
-  if (!first) return [];
-  const lines = [...new Set(calls.flatMap((call) => guarded(spot, call.stream, [recording(call)])))];
-  const tensors = [...new Set(calls.map(({ tensor }) => `\`${tensor}\``))];
-  return [
-    {
-      title: `Tell the allocator that ${spoken(first.stream)} uses ${tensors.join(' and ')} (record_stream)`,
-      edits: withImports(spot, [put(spot, lines)]),
-    },
-  ];
-}
-
-function tensorAt(spot: Spot, { block }: LifetimeHazard): string | undefined {
-  return expressionsAt(spot, { kind: 'tensor', block })[0];
-}
-
-function recording({ tensor, stream }: { readonly tensor: string; readonly stream: string }): string {
-  return `${tensor}.record_stream(${stream})`;
-}
-
-/** The call for one tensor, on a stream whose name is known. */
-export function recordAt(spot: Spot, hazard: LifetimeHazard, stream: string): Candidate[] {
-  const tensor = tensorAt(spot, hazard);
+/** The call of record_stream, where the tensor has a name. */
+export function recordAt(spot: Spot, { block, useStream }: LifetimeHazard): Candidate[] {
+  const tensor = expressionsAt(spot, { kind: 'tensor', block })[0];
   if (!tensor) return [];
+  const stream = streamAt(spot, useStream) ?? currentStream(spot);
   return [
     {
       title: `Tell the allocator that ${spoken(stream)} uses \`${tensor}\` (record_stream)`,
-      edits: withImports(spot, [put(spot, guarded(spot, stream, [recording({ tensor, stream })]))]),
+      edits: withImports(spot, [put(spot, guarded(spot, stream, [`${tensor}.record_stream(${stream})`]))]),
     },
   ];
 }

@@ -3,12 +3,13 @@
  * of an expression that it may be None, a call on it stands under a test.
  */
 import type { Expression, FunctionDef, Statement } from '../../python/ast.ts';
+import { indentUnit } from './edits.ts';
 import type { Spot } from './spot.ts';
 
 /** The lines as they are, or below `if stream is not None:` where that is not sure at the place. */
 export function guarded(spot: Spot, stream: string, lines: readonly string[]): string[] {
   if (!mayBeNone(spot, stream)) return [...lines];
-  const unit = /^\t/m.test(spot.module.text) ? '\t' : '    ';
+  const unit = indentUnit(spot.module.text);
   return [`if ${stream} is not None:`, ...lines.map((line) => unit + line)];
 }
 

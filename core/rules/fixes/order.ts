@@ -9,7 +9,7 @@ import type { Statement } from '../../python/ast.ts';
 import { type Instance, originOf } from '../report.ts';
 import { isBefore } from '../rule.ts';
 import { bindsAnywhere, loopVariables } from './blocks.ts';
-import type { OffsetEdit } from './edits.ts';
+import { indentUnit, type OffsetEdit } from './edits.ts';
 import { leaves } from './lifetime.ts';
 import { guarded, mayBeNone } from './none.ts';
 import {
@@ -181,7 +181,7 @@ function waitForAll(needs: readonly Need[], spot: Spot, isOutside: boolean): Can
     ),
   );
   const { text } = spot.module;
-  const unit = /^\t/m.test(text) ? '\t' : '    ';
+  const unit = indentUnit(text);
   return loopVariables(spot.root, text)
     .filter(({ name, container }) => called.has(name) && consumer !== name && isNamedAt(spot, container))
     .slice(0, 2)

@@ -9,7 +9,6 @@ import { remove } from './edits.ts';
 import { lifetimeFixes, recordAt } from './lifetime.ts';
 import {
   type Candidate,
-  currentStream,
   expressionsAt,
   holder,
   joined,
@@ -69,10 +68,7 @@ export function lateFixes(path: LoweredPath, hazard: LateRecordStream, all: read
   const removal = remove(call.module, call.links.at(-1)!);
   const drop = innermost(path, hazard.release);
   const step = path.program.steps[hazard.release];
-  const early =
-    drop && step?.kind === 'release' && step.how === 'statement'
-      ? recordAt(drop, missed, streamAt(drop, hazard.useStream) ?? currentStream(drop))
-      : [];
+  const early = drop && step?.kind === 'release' && step.how === 'statement' ? recordAt(drop, missed) : [];
   for (const { title, edits } of [...early, ...lifetimeFixes(path, missed)])
     if (edits.some(({ newText }) => newText.includes('.record_stream(')))
       fixes.push({ title: `${title}, instead of this call`, edits: joined(removal, edits, call.module.text) });
