@@ -87,6 +87,28 @@ describe('after an edit', () => {
     expect(run(program.replace('x * 2', 'x * 3')).ran).toEqual(['Pipeline0.stage', 'run0']);
   });
 
+  it('moves the rest along, key after key', () => {
+    const { run } = counting();
+    run(program);
+    let text = program;
+    for (let key = 0; key < 20; key++) {
+      text = key % 3 < 2 ? text.replace('y = x * 2', 'y = x * 2 ') : text.replace('x * 2  ', 'x * 2 ');
+      const { ran, entries } = run(text);
+      expect(ran).toEqual(['Pipeline0.stage', 'run0']);
+      const rangeOf = ({ start, end }: { readonly start: number; readonly end: number }) => [start, end];
+      const places = (some: readonly LoweredEntry[]) =>
+        some.map(({ paths }) =>
+          paths.map(({ program, decisions, handOvers }) => ({
+            origins: program.origins,
+            decisions: decisions.map(({ test }) => rangeOf(test)),
+            handOvers: handOvers?.map(({ node }) => rangeOf(node)),
+          })),
+        );
+      // Asked for now and then: the others wait for many keys.
+      if (key % 7 === 6) expect(places(entries)).toEqual(places(lower([parser.parse('a.py', text)])));
+    }
+  });
+
   it('runs nothing again for the same text', () => {
     const { run } = counting();
     run(program);
