@@ -184,10 +184,19 @@ class Lines(unittest.TestCase):
         self.assertEqual([r["k"] for r in trace.rows if "n" in r][3:9], ["alloc", "record", "wait", "free", "record", "sync"])
 
     def test_wait_stream_is_a_record_and_a_wait(self):
-        """The first call is told by the callbacks, the ones after it by the patched call alone."""
+        """With the driver's own calls the first one is told by the callbacks, the ones after it by the patched call alone."""
+        both = ["record", "wait"]
+        self.assertEqual(self.wait_stream(None), 4 * both)
+        self.assertEqual(self.wait_stream(lambda told: (lambda *_: told.append("mark") or 0, lambda *_: told.append("await") or 0)), both + 3 * ["mark", "await"])
+        # What the driver refuses is asked of PyTorch.
+        self.assertEqual(self.wait_stream(lambda told: (lambda *_: told.append("mark") or 400, None)), both + 3 * ["mark", *both])
+
+    def wait_stream(self, driver):
+        """Checks what four calls write, and returns what they call."""
         told = []
 
         def body(session, state):
+            from raceline.cuda import calls as module
             from raceline.cuda.calls import Calls
 
             class Event:
@@ -228,6 +237,7 @@ class Lines(unittest.TestCase):
             a, b = Stream(0x10), Stream(0x20)
             saved = torch.cuda.Stream, torch.cuda.Event
             torch.cuda.Stream, torch.cuda.Event = Stream, Event
+            event_calls, module.event_calls = module.event_calls, lambda: driver and driver(told)
             calls = Calls(session)
             try:
                 calls._events()
@@ -238,6 +248,7 @@ class Lines(unittest.TestCase):
                 session.callbacks.wait(0xE0, 0x10)
             finally:
                 calls.remove()
+                module.event_calls = event_calls
                 torch.cuda.Stream, torch.cuda.Event = saved
 
         trace = self.record(body)
@@ -246,8 +257,8 @@ class Lines(unittest.TestCase):
         turn = [("record", 0, "0x20", False), ("wait", 0, "0x10", False)]
         back = [("record", 0, "0x10", False), ("wait", 0, "0x20", False)]
         self.assertEqual(steps, 3 * turn + back + [("wait", 0, "0x10", True)])
-        self.assertEqual(told, 4 * ["record", "wait"])
         self.assertEqual(len({r["s"] for r in trace.of("record", "wait")[:6]}), 1)
+        return told
 
     def test_whose_frames_are_the_program_s(self):
         from raceline.sites import Sites
@@ -436,6 +447,41 @@ class Collectives(unittest.TestCase):
 
 
 @unittest.skipUnless(torch, NEEDS_TORCH)
+class KernelNames(unittest.TestCase):
+    def test_every_kernel_of_a_buffer_is_named(self):
+        """In long stretches of one kind, in records by turns, and at a buffer's end."""
+        import ctypes
+
+        from raceline.cuda.cupti import STRETCH, Cupti
+        from raceline.device_buffers import KERNEL, MEMCPY, NAME_WORD, RUNTIME
+
+        lengths = {KERNEL: 20, MEMCPY: 8, RUNTIME: 5}
+        texts = [ctypes.create_string_buffer(f"kernel_{index}".encode()) for index in range(7)]
+        named = []
+        order = [KERNEL] * (2 * STRETCH + 3) + [RUNTIME, KERNEL] * STRETCH + [RUNTIME] * STRETCH + [MEMCPY, KERNEL, KERNEL] * 9 + [KERNEL] * STRETCH + [MEMCPY]
+        words = []
+        for place, kind in enumerate(order):
+            # What a record holds besides may look like a record's beginning.
+            record = [KERNEL] * lengths[kind]
+            record[0] = kind | 7 << 32
+            if kind == KERNEL:
+                text = texts[min(place // STRETCH, len(texts) - 1)]
+                record[NAME_WORD] = ctypes.addressof(text)
+                named.append(text.value.decode())
+            words += record
+        content = struct.pack(f"<{len(words)}Q", *words)
+
+        cupti = object.__new__(Cupti)
+        cupti._sizes, cupti._names, cupti._demangle = {}, {}, bytes.decode
+        cupti._size = lambda address, valid, offset: 8 * lengths[content[offset]]
+        cupti.string = lambda text: text
+        rows = []
+        cupti._scan(content, 0, len(content), rows)
+        self.assertEqual(set(rows[2::3]), set(named))
+        self.assertEqual(len(rows), 3 * len(set(named)))
+        self.assertGreater(len(set(named)), 5)
+
+
 class Join(unittest.TestCase):
     def spans(self, by_thread):
         from raceline.device_lines import Spans

@@ -34,6 +34,8 @@ class Callbacks:
         # Those that run for every tensor and every event are closures: what they need is at hand.
         self.allocation, self.deallocation = _memory(session)
         self.record, self.wait, self.deletion = _events(session, self.events)
+        # Lists that have something in them while somebody besides this recording is told of records, and of waits.
+        self.told_of_records, self.told_of_waits = (getattr(_registry(kind), "callback_list", ()) for kind in ("event_record", "event_wait"))
 
     def install(self, memory):
         table = {"event_record": self.record, "event_wait": self.wait, "event_deletion": self.deletion, "event_synchronization": _guarded(self.event_sync),
@@ -142,7 +144,7 @@ def _events(session, events):
     def record(handle, stream):
         try:
             thread = local.thread
-            if file.closed or thread.told:
+            if file.closed:
                 return
             event = events.get(handle)
             if event is None:
@@ -158,7 +160,7 @@ def _events(session, events):
     def wait(handle, stream):
         try:
             thread = local.thread
-            if file.closed or thread.told:
+            if file.closed:
                 return
             event = events.get(handle)
             if event is None:
@@ -222,13 +224,20 @@ class _Direct:
         self.fire_callbacks = all_of_them if self.callback_list else ours
 
 
+def _name(kind):
+    return PREFIX + "".join(part.capitalize() for part in kind.split("_")) + "Callbacks"
+
+
+def _registry(kind):
+    return getattr(gpu_trace, _name(kind), None)
+
+
 def _shortcut(kind, callback):
-    name = PREFIX + "".join(part.capitalize() for part in kind.split("_")) + "Callbacks"
-    registry = getattr(gpu_trace, name, None)
+    registry = _registry(kind)
     if isinstance(registry, _Direct):  # a recording before this one
         registry.listen(callback)
         return True
     if not all(hasattr(registry, part) for part in ("callback_list", "fire_callbacks", "add_callback", "name")):
         return False
-    setattr(gpu_trace, name, _Direct(registry, callback))
+    setattr(gpu_trace, _name(kind), _Direct(registry, callback))
     return True

@@ -8,14 +8,15 @@ import time
 
 import torch
 
+from raceline.cuda.cupti import event_calls
 from raceline.cuda.triton_launches import TritonLaunches
 from raceline.device_lines import ELSEWHERE
 from raceline.patches import Patches
 from raceline.rows import RECORD, WAIT
 
 now = time.time_ns
-# An event and its id.
-NO_EVENT = None, None
+# An event, its id and its handle.
+NO_EVENT = None, None, None
 
 
 class Calls:
@@ -127,9 +128,10 @@ class Calls:
         Event, plain_record, plain_wait = self._plain
         events, stream_ids, put = session.callbacks.events, session.stream_ids, session.put
         at, getframe, thread_of, file = sites.at, sys._getframe, session.thread_of, recording.file
-        # An event's methods that take a stream are Python round these.
-        base = getattr(torch._C, "_CudaEventBase", None)
-        bare_record, bare_wait = (base.record, base.wait) if base and issubclass(Event, base) else (plain_record, plain_wait)
+        # Their plain forms in C++ call back for each record and wait, which costs more than the driver's work.
+        driver = event_calls()
+        # Nobody else may miss them.
+        told_of_records, told_of_waits = session.callbacks.told_of_records, session.callbacks.told_of_waits
 
         def new(cls, device=None, priority=0, **kwargs):
             stream = plain_new(cls, device, priority, **kwargs)
@@ -152,24 +154,25 @@ class Calls:
             kept = type(stream) is Stream and type(other) is Stream and not session.capturing
             # What PyTorch's own does, with an event that is kept: a wait has what it needs of its record, so that making
             # one for each (and being told of its life) is spared. A capture has its own way with events.
-            event, number = thread.events.get(other.device_index, NO_EVENT) if kept else NO_EVENT
-            if number is not None and thread.pending is None and not file.closed:
-                source, target = stream_ids.get(other.cuda_stream or -1 - other.device_index), stream_ids.get(stream.cuda_stream or -1 - stream.device_index)
-                if source is not None and target is not None:
-                    # Both rows at once, which the callbacks then need not write.
-                    thread.told = True
-                    try:
-                        recorded = now()
-                        bare_record(event, other)
+            event, number, handle = thread.events.get(other.device_index, NO_EVENT) if kept else NO_EVENT
+            if number is not None and driver is not None and thread.pending is None and not file.closed and not told_of_records and not told_of_waits:
+                first, second = other.cuda_stream, stream.cuda_stream
+                # To the driver a default stream is the current device's.
+                if not (first and second) and not other.device_index == stream.device_index == torch._C._cuda_getDevice():
+                    first = None
+                source, target = stream_ids.get(first or -1 - other.device_index), stream_ids.get(second or -1 - stream.device_index)
+                if first is not None and source is not None and target is not None:
+                    # Both rows at once, which no callback writes. What fails is called again as PyTorch does, which says why.
+                    record, wait = driver
+                    recorded = now()
+                    if not record(handle, first):
                         waited = now()
-                        bare_wait(event, stream)
-                    finally:
-                        thread.told = False
-                    ident = thread.id if thread.id is not None else thread_of(thread)
-                    if site is None:
-                        site = session.nowhere()
-                    put((RECORD, recorded, number, source, ident, site, 0, WAIT, waited, number, target, ident, site, 0))
-                    return
+                        if not wait(second, handle, 0):
+                            ident = thread.id if thread.id is not None else thread_of(thread)
+                            if site is None:
+                                site = session.nowhere()
+                            put((RECORD, recorded, number, source, ident, site, 0, WAIT, waited, number, target, ident, site, 0))
+                            return
             thread.site = site
             thread.intent += 1
             try:
@@ -178,7 +181,7 @@ class Calls:
                         event = Event()
                     plain_record(event, other)
                     plain_wait(event, stream)
-                    thread.events[other.device_index] = event, events.get(event.cuda_event)
+                    thread.events[other.device_index] = event, events.get(event.cuda_event), event.cuda_event
                 else:
                     plain_wait_stream(stream, other)
             finally:

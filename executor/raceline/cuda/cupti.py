@@ -18,6 +18,8 @@ BUFFER_BYTES = 1 << 20
 # Half-full buffers are asked for this often, so that a run that is killed keeps its times.
 DRAIN_SECONDS = 0.5
 FORCED = 1
+# So many records of one kind are looked at together.
+STRETCH = 64
 
 
 def libraries():
@@ -29,6 +31,17 @@ def libraries():
         return None, None
     found = [next((path for path in sorted(paths) if name in path), None) for name in ("libcupti", "libcuda.so")]
     return tuple(None if path is None else ctypes.CDLL(path) for path in found)
+
+
+def event_calls():
+    """The driver's (record(event, stream), wait(stream, event, flags)): 0 or an error's number; None: the library is not to be had."""
+    driver = libraries()[1]
+    if driver is None:
+        return None
+    record, wait = driver.cuEventRecord, driver.cuStreamWaitEvent
+    record.argtypes, wait.argtypes = (ctypes.c_void_p, ctypes.c_void_p), (ctypes.c_void_p, ctypes.c_void_p, ctypes.c_uint)
+    record.restype = wait.restype = ctypes.c_int
+    return record, wait
 
 
 class Cupti:
@@ -126,21 +139,45 @@ class Cupti:
                 self._free.append(buffer)
 
     def _scan(self, content, address, valid, rows):
-        words = memoryview(content).cast("Q")
-        sizes, names = self._sizes, self._names
-        at, end = 0, len(words)
+        """Learn how long the records of each kind are, and the names of kernels.
+
+        This holds up the program's own threads, so stretches are gone through at once in which one kind or two by turns follow each
+        other (a call and its kernel): where a record begins, the next one stands its length behind it.
+        """
+        words, halves = memoryview(content).cast("Q"), memoryview(content).cast("I")
+        sizes, pointers = self._sizes, set()
+        at, end, single = 0, len(words), 0
         while at < end:
-            kind = words[at] & 0xFFFFFFFF
+            kind = halves[2 * at]
             size = sizes.get(kind)
             if size is None:
                 size = sizes[kind] = self._size(address, valid, 8 * at) // 8
+            after = at + size
+            if single:
+                single -= 1
+            elif after < end:
+                other = halves[2 * after]
+                # A kind whose length is not known yet is met on its own first.
+                length = size if other == kind else size + sizes.get(other, end)
+                stop = at + STRETCH * length
+                if stop <= end and halves[2 * at : 2 * stop : 2 * length].tolist() == [kind] * STRETCH:
+                    if other == kind or halves[2 * after : 2 * stop : 2 * length].tolist() == [other] * STRETCH:
+                        if kind == KERNEL:
+                            pointers.update(words[at + NAME_WORD : stop : length])
+                        elif other == KERNEL:
+                            pointers.update(words[after + NAME_WORD : stop : length])
+                        at = stop
+                        continue
+                single = STRETCH
             if kind == KERNEL:
-                pointer = words[at + NAME_WORD]
-                if pointer not in names:
-                    names[pointer] = True
-                    text = ctypes.string_at(pointer) if pointer else b"kernel"
-                    rows.extend((NAME, pointer, self.string(self._demangle(text))))
-            at += size
+                pointers.add(words[at + NAME_WORD])
+            at = after
+        names = self._names
+        for pointer in pointers:
+            if pointer not in names:
+                names[pointer] = True
+                text = ctypes.string_at(pointer) if pointer else b"kernel"
+                rows.extend((NAME, pointer, self.string(self._demangle(text))))
 
     # What gives a text's id in the trace; set by the session.
     string = None

@@ -39,7 +39,7 @@ class Sources:
 class Thread:
     """What one host thread is in the middle of."""
 
-    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events", "turn", "lent", "told")
+    __slots__ = ("pending", "intent", "sync", "naming", "measure", "base", "slot", "id", "site", "events", "turn", "lent")
 
     def __init__(self):
         self.pending = None  # entries of callbacks inside an operator, or None outside
@@ -51,8 +51,7 @@ class Thread:
         self.slot = None  # its number for the join with device activities
         self.id = None  # its id in the trace, where that stays the same
         self.site = None  # the site of the patched call that is active
-        self.events = {}  # device → the event of its wait_stream calls, and its id once it has one
-        self.told = False  # whether the record and the wait that are being issued have their rows from elsewhere
+        self.events = {}  # device → the event of its wait_stream calls, its id and its handle
         self.turn = -1  # the backward for which it is lent to another thread, and to which
         self.lent = None
 
