@@ -77,7 +77,14 @@ export class Waits {
 
   /** Waits that found no record on any execution. */
   unrecorded(): UnrecordedWait[] {
-    return [...this.#unrecorded].filter(([statement]) => !this.#recorded.has(statement)).map(([, hazard]) => hazard);
+    return [...this.#unrecorded]
+      .filter(([statement, { event }]) => !this.#recorded.has(statement) && !this.#recordedEarlier(event))
+      .map(([, hazard]) => hazard);
+  }
+
+  /** One of several, of which one is recorded here: a call before may have recorded this one. */
+  #recordedEarlier(event: EventId): boolean {
+    return this.#program.events[event]!.picked === true && this.#someRecorded;
   }
 
   /** A wait that does nothing on its first turn only is no finding. */
@@ -88,8 +95,8 @@ export class Waits {
       if (statement >= 0) this.#recorded.add(statement);
       return;
     }
-    const { unknown, shared, picked } = this.#program.events[event]!;
-    if (unknown || shared || (picked && this.#someRecorded) || this.#unrecorded.has(statement)) return;
+    const { unknown, shared } = this.#program.events[event]!;
+    if (unknown || shared || this.#unrecorded.has(statement)) return;
     this.#unrecorded.set(statement, { kind: 'unrecorded', event, wait });
   }
 }

@@ -411,3 +411,33 @@ class Fetcher:
             time.sleep(0.001)
         torch.cuda.current_stream().wait_event(ready)
         return (made * 2).sum().item()
+
+#- case: events by name, one of which is recorded for whoever comes next
+import collections
+
+class Weights:
+    def __init__(self, nodes):
+        self.nodes = nodes
+        self.side = torch.cuda.Stream()
+        self.loaded = collections.defaultdict(torch.cuda.Event)
+
+    def enter(self, node, host, kept):
+        torch.cuda.current_stream().wait_event(self.loaded[node])
+      # ^ event-never-recorded
+        with torch.cuda.stream(self.side):
+            kept[node] = host.cuda(non_blocking=True)
+#- good
+import collections
+
+class Weights:
+    def __init__(self, nodes):
+        self.nodes = nodes
+        self.side = torch.cuda.Stream()
+        self.loaded = collections.defaultdict(torch.cuda.Event)
+
+    def enter(self, node, host, kept):
+        torch.cuda.current_stream().wait_event(self.loaded[node])
+        following = self.nodes[node.place]
+        with torch.cuda.stream(self.side):
+            kept[following] = host.cuda(non_blocking=True)
+            self.loaded[following].record(self.side)

@@ -2905,3 +2905,123 @@ class Runner:
         y = x * (2 if x.is_cuda else 1)
         self.done.record()
         return y
+
+#- case: a part that another method gives reads the result on the host
+class Reader:
+    def __init__(self):
+        self.coder = None
+
+    def attach(self, coder):
+        self.coder = coder
+
+    def decode(self, symbols):
+        self.coder.decode(symbols, 1)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.reader = Reader()
+        self.mix = torch.nn.Conv2d(3, 3, 1)
+        self.side = torch.cuda.Stream()
+
+    def decompress(self, z):
+        scales = self.mix(z.cuda())
+        with torch.cuda.stream(self.side):
+            y = scales + 1
+      #         ^ missing-wait
+            done = self.side.record_event()
+        done.wait()
+        return y
+#- good
+class Reader:
+    def __init__(self):
+        self.coder = None
+
+    def attach(self, coder):
+        self.coder = coder
+
+    def decode(self, symbols):
+        self.coder.decode(symbols, 1)
+
+class Model(torch.nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.reader = Reader()
+        self.mix = torch.nn.Conv2d(3, 3, 1)
+        self.side = torch.cuda.Stream()
+
+    def decompress(self, z):
+        scales = self.mix(z.cuda())
+        self.reader.decode(scales)
+        with torch.cuda.stream(self.side):
+            y = scales + 1
+            done = self.side.record_event()
+        done.wait()
+        return y
+
+#- case: a thread that begins when somebody asks it to
+import queue
+import threading
+
+class Worker:
+    def __init__(self):
+        self.inbox = queue.Queue()
+        self.outbox = queue.Queue()
+        self.table = torch.zeros(64, device="cuda")
+        self.lane = torch.cuda.Stream()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        with torch.cuda.stream(self.lane):
+            doubled = self.table * 2
+      #               ^ missing-wait
+            self.lane.synchronize()
+            self.outbox.put(doubled)
+
+    def ask(self, what):
+        torch.cuda.current_stream().synchronize()
+        self.inbox.put(what)
+#- good
+import queue
+import threading
+
+class Worker:
+    def __init__(self):
+        self.inbox = queue.Queue()
+        self.outbox = queue.Queue()
+        self.table = torch.zeros(64, device="cuda")
+        self.lane = torch.cuda.Stream()
+        self.thread = threading.Thread(target=self.run, daemon=True)
+        self.thread.start()
+
+    def run(self):
+        with torch.cuda.stream(self.lane):
+            while True:
+                what = self.inbox.get()
+                if what is None:
+                    break
+                doubled = self.table * 2
+                self.lane.synchronize()
+                self.outbox.put(doubled)
+
+    def ask(self, what):
+        torch.cuda.current_stream().synchronize()
+        self.inbox.put(what)
+
+#- case: a callee whose name says that it copies to the host
+import library
+
+class Counts:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.sizes = None
+
+    def count(self, tokens, when):
+        tokens = tokens.cuda()
+        self.sizes = tokens.sum(0)
+        if when == "before":
+            self.side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.side):
+                self.sizes = library.maybe_move_tensor_to_cpu(self.sizes, record_stream=True)
+        return library.permute(tokens, self.sizes).clamp_(0).sum().item()

@@ -248,8 +248,11 @@ function namingFrame(path: LoweredPath, origin: SourceOrigin, at: StepIndex): nu
 function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefined {
   if (hazard.conflict === 'write-after-read') return undefined;
   const { block, first, second, firstStream, secondStream } = hazard;
+  const makers = new Set(originOf(path.program, first)?.frames.map((frame) => frame.activation));
+  // Who only passes on what it was given is not to blame: the write is below the function that hands over.
   const handing = (path.handOvers ?? [])
     .filter((h) => h.block === block && h.stream === secondStream && h.step > first && h.step <= second)
+    .filter((h) => makers.has(h.activation))
     .at(-1);
   if (!handing) return undefined;
   const { activation, how, file, node } = handing;

@@ -215,3 +215,24 @@ def upload(parts, target):
                 event.record(lane)
                 done[i % 2] = event
     lane.synchronize()
+
+#- case: hooks leave events in lists of the function that registers them
+def timed(block, x):
+    rows = []
+
+    def before(module, given):
+        start = torch.cuda.Event(enable_timing=True)
+        start.record()
+        rows.append([start])
+
+    def after(module, given, result):
+        end = torch.cuda.Event(enable_timing=True)
+        end.record()
+        rows[-1].append(end)
+
+    handles = [block.register_forward_pre_hook(before), block.register_forward_hook(after)]
+    block(x)
+    torch.cuda.synchronize()
+    for handle in handles:
+        handle.remove()
+    return sum(start.elapsed_time(end) for start, end in rows)

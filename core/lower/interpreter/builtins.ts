@@ -547,7 +547,7 @@ function instanceOf(value: Value, type: Value): boolean | undefined {
   if (value === null) return false;
   if (value instanceof StreamV) return /Stream$/.test(path);
   if (value instanceof EventV) return /Event$/.test(path);
-  if (value instanceof WorkV) return /(^|\.)Work$/.test(path) ? true : undefined;
+  if (value instanceof WorkV) return /(^|\.)Work$/.test(path) ? true : path === 'torch.Tensor' ? false : undefined;
   if (value instanceof InstanceV) {
     if (type instanceof ClassV)
       return resolutionOrder(value.cls).includes(type) ? true : value.open ? undefined : false;

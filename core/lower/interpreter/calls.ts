@@ -172,7 +172,7 @@ export function callMethod(
   // Such a call fails, so what it is called on is not None in truth: whoever it is may wait for all there is.
   if (self === null && receiver instanceof Unknown && m.settled === 0 && m.before === 0 && !m.filling)
     throw new Raised('AttributeError', null);
-  if (self === null && (ordering.test(name) || /^record/.test(name))) m.hostWaitDevice(m.device, true);
+  if (self === null) m.hostWaitDevice(m.device, true);
   if (self instanceof VersionV) return callMethod(m, versionText(m, self), name, args, keywords, node);
   const result = m.at(node, () => containerMethod(m, self, name, args, keywords, node));
   if (result !== undefined) return result;
@@ -209,6 +209,9 @@ const selectsStream = /(?:^|[._])(?:\w*stream_?(?:context|ctx|guard|scope)|use_s
 /** What a library calls its own `torch.cuda.current_stream`; not what gives the bare handle of it. */
 const givesCurrent = /(?:^|[._])(?:get_)?current_(?:[a-z]+_)*?stream(?:_fast|_cached|_obj)?$/i;
 const givesHandle = /(?:^|_)(?:raw|ptr|handle|id|int)(?:_|$)/i;
+
+/** Callees whose name says that what they give lies on the host. */
+const givesHostCopy = /(?:^|[._])(?:to|on|into)_(?:cpu|host|numpy|list)$/i;
 
 /** Callees that may wait for what they are given. */
 const ordering = /wait|sync|join|barrier|ready|finish|ensure|complete/i;
@@ -267,6 +270,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     if (name.startsWith('torch.ops.')) for (const t of reads) device.storage.device.unite(t.storage.device);
     const first = m.builder.length;
     m.launch(name, selection, reads, []);
+    if (givesHostCopy.test(name)) return result;
     const born = m.allocate(`?${name}`, computes ? new DeviceClass() : device.storage.device, selection);
     m.launch(name, selection, [], [born]);
     // It may wait for what it did there itself.
@@ -283,7 +287,8 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
       target.device.prove();
       result.device.unite(target.device);
     }
-    result.madeBy = openWork(m, name, m.current(), values, [], !onlyGives.test(name));
+    const makes = !onlyGives.test(name) && !givesHostCopy.test(name);
+    result.madeBy = openWork(m, name, m.current(), values, [], makes);
   } else if (keywords.has('device') && keywords.has('dtype') && /^(?:.*\.)?[a-z]\w*$/.test(name)) {
     const target = deviceTarget(m, keywords.get('device')!);
     if (target?.kind === 'cuda') {

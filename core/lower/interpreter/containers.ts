@@ -61,6 +61,7 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
     if (value.factory !== undefined && value.factory !== null) {
       const made = call(m, value.factory, [], new Map(), node);
       value.entries.set(keyOf(index), { key: index, value: made });
+      if (index instanceof Unknown && made instanceof EventV) m.builder.events[made.event]!.picked = true;
       return made;
     }
     if (!value.open && isObj(index) && value.entries.size > 0)
@@ -384,7 +385,10 @@ function listMethod(
     case 'get':
     case 'get_nowait': {
       const front = name !== 'pop';
-      if (self.items.length === 0) return self.open ? new Unknown('item', 'element') : new Unknown('item', 'result');
+      if (self.items.length === 0) {
+        if (name === 'get') m.awaitOthers();
+        return self.open ? new Unknown('item', 'element') : new Unknown('item', 'result');
+      }
       let value: Value;
       if (!front && typeof first === 'number')
         value = self.items.splice(first < 0 ? self.items.length + first : first, 1)[0] ?? null;

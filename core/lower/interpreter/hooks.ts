@@ -80,6 +80,8 @@ export function runHooks(m: Machine): void {
   for (let count = 0; m.hooks.length > 0 && count < most; count++) {
     const hook = m.hooks.shift()!;
     m.hold(hook.fn);
+    // What it leaves in a container around it, its maker may look at afterwards.
+    m.givenToPools.push(hook.fn);
     m.hostWaitAll();
     shareEvents(m);
     m.arrive();

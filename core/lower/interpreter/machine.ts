@@ -2,7 +2,7 @@
  * The state of one path: frames, current streams, live memory, decisions, the program under construction. What Python
  * and PyTorch do to it is decided in the files beside this one, each of which takes the machine first.
  */
-import type { MemoryKind, SourceFrame, StreamId } from '../../program/program.ts';
+import type { MemoryKind, SourceFrame, StreamId, ThreadId } from '../../program/program.ts';
 import type { FunctionDef, Node } from '../../python/ast.ts';
 import { access, type NewStep, ProgramBuilder } from '../builder.ts';
 import { saysStreams } from '../entries.ts';
@@ -294,6 +294,18 @@ export class Machine {
     for (const device of devices) this.hostWaitDevice(device, true);
   }
 
+  readonly #awaited = new Set<ThreadId>();
+
+  /**
+   * A thread waits until somebody else puts something into its queue, who may have waited for all that was done before
+   * the thread began. What the thread does from then on is its own to wait for.
+   */
+  awaitOthers(): void {
+    if (this.builder.thread === 0 || this.#awaited.has(this.builder.thread)) return;
+    this.#awaited.add(this.builder.thread);
+    this.hostWaitAll();
+  }
+
   /** Runs `action` with `node` as the place of what it emits. */
   at<T>(node: Node, action: () => T): T {
     const frame = this.frame;
@@ -400,7 +412,8 @@ export class Machine {
 
   /** Until something that is not followed gets hold of it, all that is done with the event is seen. */
   followEvent(event: EventV): EventV {
-    this.#followed.add(event);
+    // Of one that another method leaves behind, whatever comes between the two methods may make use.
+    if (!this.filling) this.#followed.add(event);
     return event;
   }
 
