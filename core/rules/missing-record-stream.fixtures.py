@@ -693,3 +693,64 @@ class Loader:
             input = next_input
             target = next_target
         yield input, target
+
+#- case: a function that the constructor takes by default moves the batches
+def onto_the_gpu(batch):
+    if isinstance(batch, torch.Tensor):
+        return batch.to("cuda", non_blocking=True)
+    if isinstance(batch, (list, tuple)):
+        return [onto_the_gpu(part) for part in batch]
+    return batch
+
+class Ahead:
+    def __init__(self, loader, move=onto_the_gpu):
+        self.batches = iter(loader)
+        self.move = move
+        self.side = torch.cuda.Stream()
+        self.fetch()
+
+    def fetch(self):
+        try:
+            with torch.cuda.stream(self.side):
+                self.batch = self.move(next(self.batches))
+        except StopIteration:
+            self.batch = None
+
+    def __next__(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        if self.batch is None:
+            raise StopIteration
+        batch = self.batch
+        self.fetch()
+        return batch
+      # ^ missing-record-stream
+#- good
+def onto_the_gpu(batch):
+    if isinstance(batch, torch.Tensor):
+        return batch.to("cuda", non_blocking=True)
+    if isinstance(batch, (list, tuple)):
+        return [onto_the_gpu(part) for part in batch]
+    return batch
+
+class Ahead:
+    def __init__(self, loader, move=onto_the_gpu):
+        self.batches = iter(loader)
+        self.move = move
+        self.side = torch.cuda.Stream()
+        self.fetch()
+
+    def fetch(self):
+        try:
+            with torch.cuda.stream(self.side):
+                self.side.wait_stream(torch.cuda.default_stream())
+                self.batch = self.move(next(self.batches))
+        except StopIteration:
+            self.batch = None
+
+    def __next__(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        if self.batch is None:
+            raise StopIteration
+        batch = self.batch
+        self.fetch()
+        return batch

@@ -3025,3 +3025,65 @@ class Counts:
             with torch.cuda.stream(self.side):
                 self.sizes = library.maybe_move_tensor_to_cpu(self.sizes, record_stream=True)
         return library.permute(tokens, self.sizes).clamp_(0).sum().item()
+
+#- case: a graph's inputs are whatever keywords there are
+class Runner:
+    def __init__(self, fn):
+        self.fn = fn
+        self.pool = None
+
+    def capture(self, **inputs):
+        kept = {name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in inputs.items()}
+        side = torch.cuda.Stream()
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.fn(**kept)
+              # ^ missing-wait
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self.pool):
+            result = self.fn(**kept)
+        return graph, kept, result
+#- good
+class Runner:
+    def __init__(self, fn):
+        self.fn = fn
+        self.pool = None
+
+    def capture(self, **inputs):
+        kept = {name: value.clone() if isinstance(value, torch.Tensor) else value for name, value in inputs.items()}
+        side = torch.cuda.Stream()
+        side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(side):
+            for _ in range(3):
+                self.fn(**kept)
+        torch.cuda.current_stream().wait_stream(side)
+        graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(graph, pool=self.pool):
+            result = self.fn(**kept)
+        return graph, kept, result
+
+#- case: a forward that is put into the place of a module's own
+def moe_forward(self, hidden):
+    def custom_forward(hidden):
+        scores = self.router(hidden)
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared_experts(hidden)
+        routed = self.experts(hidden, scores)
+        return routed + shared
+      #        ^ missing-wait
+
+    return self.checkpoint(custom_forward, hidden) if self.saves else custom_forward(hidden)
+#- good
+def moe_forward(self, hidden):
+    def custom_forward(hidden):
+        scores = self.router(hidden)
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared_experts(hidden)
+        routed = self.experts(hidden, scores)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return routed + shared
+
+    return self.checkpoint(custom_forward, hidden) if self.saves else custom_forward(hidden)

@@ -102,6 +102,8 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
     const name = target.name.slice(target.name.lastIndexOf('.') + 1);
     return callMethod(m, target.receiver, name, args, keywords, node);
   }
+  // Who says nothing else gets the default.
+  if (target instanceof Unknown && target.hint instanceof FunctionV) return call(m, target.hint, args, keywords, node);
   // What a constructor keeps is called by the name under which it is kept, not by that of what made it.
   const kept = target instanceof Unknown && target.origin === 'result' ? target.heldAs : undefined;
   const name = kept !== undefined ? `self.${kept}` : target instanceof Unknown ? target.name : 'call';
@@ -338,7 +340,10 @@ function recordsInBody(value: Value): boolean {
 function computesHere(m: Machine, name: string): boolean {
   if (m.settled > 0 || m.before > 0 || m.filling || m.capturing || !(m.concerned() || m.explicit())) return false;
   const { firstArgument: self, fn } = m.frame;
-  if (!(self instanceof InstanceV) || moves.test(name)) return false;
+  if (moves.test(name)) return false;
+  // A forward that somebody puts into a module's place is a plain function, or one inside of a method.
+  if (!(self instanceof InstanceV))
+    return fn !== undefined && /(?:^|_)forward(?:_|$)/.test(fn.name) && /^self\.\w/.test(name);
   // A part of a module's class may have no base of its own.
   const mixedIn = self.cls.bases.length === 0 && fn !== undefined && /^forward(?:_|$)/.test(fn.name);
   return mixedIn || moduleLike(self.cls) === 'torch.nn.Module';

@@ -196,11 +196,20 @@ function manyArguments(m: Machine, parameter: Parameter): Value[] {
   return values;
 }
 
+/** Whether a function looks at each of the keywords that it collects: what these are called is all the same to it. */
+function goesThrough({ node, closure }: FunctionV, keywords: string): boolean {
+  return new RegExp(`\\b${keywords}\\.(?:items|values)\\(`, 'u').test(
+    closure.module.syntax.text.slice(node.start, node.end),
+  );
+}
+
 function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee: Value): Value {
   const args: Value[] = [...bound];
   const keywords = new Map<string, Value>();
   for (const parameter of target.parameters.slice(bound.length)) {
     if (parameter.kind === 'star' && parameter.name !== '') args.push(...manyArguments(m, parameter));
+    if (parameter.kind === 'double-star' && goesThrough(target, parameter.name))
+      for (const [i, value] of manyArguments(m, parameter).entries()) keywords.set(`${parameter.name}_${i}`, value);
     const value = parameterValue(m, target, parameter);
     if (value === undefined) continue;
     if (parameter.kind === 'keyword-only') keywords.set(parameter.name, value);
