@@ -3026,6 +3026,79 @@ class Counts:
                 self.sizes = library.maybe_move_tensor_to_cpu(self.sizes, record_stream=True)
         return library.permute(tokens, self.sizes).clamp_(0).sum().item()
 
+#- case: a hook that the object registers writes what another method reads
+import functools
+
+class Histogram(torch.nn.Module):
+    def __init__(self, network, device):
+        super().__init__()
+        self.network = network.to(device)
+        self.side = torch.cuda.Stream(device)
+        self.sums = {}
+        for name, layer in self.network.named_modules():
+            if isinstance(layer, torch.nn.Conv2d):
+                self.sums[name] = torch.zeros(8, device=device)
+                layer.register_forward_hook(functools.partial(self._count, name))
+
+    def _count(self, name, layer, args, output):
+        self.side.wait_stream(torch.cuda.current_stream(output.device))
+        with torch.cuda.stream(self.side):
+            self.sums[name].add_(output.detach().histc(8))
+        output.record_stream(self.side)
+
+    def forward(self, x):
+        return self.network(x)
+
+    def totals(self):
+        return [total * 2 for total in self.sums.values()]
+     #          ^ missing-wait
+#- good
+import functools
+
+class Histogram(torch.nn.Module):
+    def __init__(self, network, device):
+        super().__init__()
+        self.network = network.to(device)
+        self.side = torch.cuda.Stream(device)
+        self.sums = {}
+        for name, layer in self.network.named_modules():
+            if isinstance(layer, torch.nn.Conv2d):
+                self.sums[name] = torch.zeros(8, device=device)
+                layer.register_forward_hook(functools.partial(self._count, name))
+
+    def _count(self, name, layer, args, output):
+        self.side.wait_stream(torch.cuda.current_stream(output.device))
+        with torch.cuda.stream(self.side):
+            self.sums[name].add_(output.detach().histc(8))
+        output.record_stream(self.side)
+
+    def forward(self, x):
+        return self.network(x)
+
+    def totals(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        return [total * 2 for total in self.sums.values()]
+#- good
+class Histogram(torch.nn.Module):
+    def __init__(self, network):
+        super().__init__()
+        self.network = network
+        self.side = torch.cuda.Stream()
+        self.sum = torch.zeros(8, device="cuda")
+        network.register_forward_hook(self._count)
+
+    def _count(self, layer, args, output):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.sum.add_(output.detach().histc(8))
+        output.record_stream(self.side)
+
+    def settle(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+
+    def total(self):
+        return self.sum * 2
+
 #- case: a graph's inputs are whatever keywords there are
 class Runner:
     def __init__(self, fn):

@@ -3,7 +3,7 @@
  * stands in for what, and whether it holds always or on some paths only. Offsets only; lines are made of them later.
  */
 import type { Hazard, OrderHazard, RedundantRecordStream } from '../hazards/hazard.ts';
-import type { BranchDecision, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
+import type { BranchDecision, HandOver, LoweredEntry, LoweredPath } from '../lower/lowered.ts';
 import type {
   Certainty,
   EventId,
@@ -249,10 +249,13 @@ function handedOver(path: LoweredPath, hazard: OrderHazard): Instance | undefine
   if (hazard.conflict === 'write-after-read') return undefined;
   const { block, first, second, firstStream, secondStream } = hazard;
   const makers = new Set(originOf(path.program, first)?.frames.map((frame) => frame.activation));
-  // Who only passes on what it was given is not to blame: the write is below the function that hands over.
+  const keeps = ({ activation, step }: HandOver) =>
+    namesOf(path.activations[activation], { kind: 'tensor', block }, step).some((name) => name.startsWith('self.'));
+  // Who only passes on what it was given is not to blame: the write is below the function that hands over, or its object
+  // has kept what another method wrote.
   const handing = (path.handOvers ?? [])
     .filter((h) => h.block === block && h.stream === secondStream && h.step > first && h.step <= second)
-    .filter((h) => makers.has(h.activation))
+    .filter((h) => makers.has(h.activation) || keeps(h))
     .at(-1);
   if (!handing) return undefined;
   const { activation, how, file, node } = handing;

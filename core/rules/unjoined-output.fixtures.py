@@ -554,3 +554,54 @@ def fetched(host):
     with torch.cuda.stream(stream):
         x = host.to("cuda", non_blocking=True)
     return stream, x
+
+#- case: an object keeps what one method makes, and another gives it out
+class Ranker:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+        self.ranks = None
+
+    def begin(self, logits):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            self.ranks = logits.argsort()
+        logits.record_stream(self.lane)
+
+    def finish(self):
+        here = torch.cuda.current_stream()
+        self.ranks.record_stream(here)
+        return self.ranks
+     #  ^ unjoined-output
+
+def rank(count):
+    ranker = Ranker()
+    for _ in range(count):
+        ranker.begin(torch.randn(1 << 16, device="cuda"))
+        print(ranker.finish().sum().item())
+
+rank(3)
+#- good
+class Ranker:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+        self.ranks = None
+
+    def begin(self, logits):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            self.ranks = logits.argsort()
+        logits.record_stream(self.lane)
+
+    def finish(self):
+        here = torch.cuda.current_stream()
+        here.wait_stream(self.lane)
+        self.ranks.record_stream(here)
+        return self.ranks
+
+def rank(count):
+    ranker = Ranker()
+    for _ in range(count):
+        ranker.begin(torch.randn(1 << 16, device="cuda"))
+        print(ranker.finish().sum().item())
+
+rank(3)

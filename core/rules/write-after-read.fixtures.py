@@ -283,3 +283,69 @@ class Tiles:
             if tile + 1 < tiles:
                 fill(tile + 1)
         return y
+
+#- case: a graph's input is refilled while the replay before may still read it
+class Replayer:
+    def __init__(self, model, shape):
+        self.model = model
+        self.copies = torch.cuda.Stream()
+        self.input = torch.zeros(shape, device="cuda")
+        self.output = None
+        self.graph = None
+
+    def record(self):
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.output = self.model(self.input)
+
+    def run(self, pinned):
+        if self.graph is None:
+            self.record()
+        with torch.cuda.stream(self.copies):
+            self.input.copy_(pinned, non_blocking=True)
+      #     ^ write-after-read
+        torch.cuda.current_stream().wait_stream(self.copies)
+        self.graph.replay()
+        return self.output.clone()
+#- good
+class Replayer:
+    def __init__(self, model, shape):
+        self.model = model
+        self.copies = torch.cuda.Stream()
+        self.input = torch.zeros(shape, device="cuda")
+        self.output = None
+        self.graph = None
+
+    def record(self):
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.output = self.model(self.input)
+
+    def run(self, pinned):
+        if self.graph is None:
+            self.record()
+        self.copies.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.copies):
+            self.input.copy_(pinned, non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.copies)
+        self.graph.replay()
+        return self.output.clone()
+#- good
+class Replayer:
+    def __init__(self, model, shape):
+        self.model = model
+        self.input = torch.zeros(shape, device="cuda")
+        self.output = None
+        self.graph = None
+
+    def record(self):
+        self.graph = torch.cuda.CUDAGraph()
+        with torch.cuda.graph(self.graph):
+            self.output = self.model(self.input)
+
+    def run(self, pinned):
+        if self.graph is None:
+            self.record()
+        self.input.copy_(pinned, non_blocking=True)
+        self.graph.replay()
+        return self.output.clone()

@@ -504,8 +504,9 @@ function isInstance(m: Machine, value: Value, type: Value, node: Node): Value {
   if (answers.some((answer) => answer === true)) return true;
   if (answers.every((answer) => answer === false)) return false;
   const key = `isinstance:${keyOf(value)}:${types.map((t) => (isObj(t) ? keyOf(t) : '')).join()}`;
-  const tensor = types.some((t) => t instanceof ExternalV && /^torch\.(Tensor|nn\.Parameter)$/.test(t.path));
-  return m.decide(key, tensor || !types.some((t) => t instanceof ExternalV), node);
+  // What picks modules by their class is written for those.
+  const likely = types.some((t) => t instanceof ExternalV && /^torch\.(Tensor|nn\.[A-Z]\w*)$/.test(t.path));
+  return m.decide(key, likely || !types.some((t) => t instanceof ExternalV), node);
 }
 
 function instanceOf(value: Value, type: Value): boolean | undefined {

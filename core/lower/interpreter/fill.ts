@@ -20,6 +20,7 @@ import {
 import { call } from './calls.ts';
 import { resolutionOrder } from './classes.ts';
 import { GeneratorV, Raised } from './frame.ts';
+import { functionOf, type Hook, runHook } from './hooks.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { parameterValue } from './run.ts';
 
@@ -30,6 +31,7 @@ const orders = /\b(wait\w*|synchronize|sync\w*|join\w*|query|flush|barrier|finis
 const waits = /\bwait_(?:stream|event)\(\s*(\w+)\s*\)|(?<![\w.])(\w+)\.wait\(/g;
 /** The host waits here: which of the work before is over then depends on the calls in between. */
 const hostWaits = /\.synchronize\(/;
+const replays = /\.replay\(/;
 const ends = /^(close|stop|shutdown|clear|reset|free|release|remove|destroy|cleanup|terminate|finalize)/;
 const mostMethods = 5;
 const stepsPerMethod = 1_500;
@@ -76,6 +78,8 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
   const calledByOthers = new Set(said.flatMap(({ calls }, i) => [...calls].filter((name) => name !== own[i]!.name)));
   /** Methods that change the object, and that others may call. */
   const parts = new Set(own.flatMap(({ name }, i) => (said[i]!.stores ? [name] : [])));
+  /** Methods that order something and are not run here: when they are called nobody knows. */
+  const ordering = new Set<FunctionV['node']>();
   for (const [i, fn] of own.entries()) {
     // What the others say decides, too.
     m.touched.add(`${entry.module.file}#${fn.node.start}`);
@@ -89,28 +93,53 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     // What the others call is theirs to order.
     const isOpen = !fn.name.startsWith('_') && !calledByOthers.has(fn.name);
     if (isOpen && changes && !ends.test(fn.name) && methods.length < mostMethods) methods.push(fn);
-    else if (orders) orderedElsewhere = true;
+    else if (orders) ordering.add(fn.node);
+  }
+  // A graph touches at each replay what it touched at the one before.
+  const again = own.findIndex(({ node }) => node === entry.node);
+  if (again >= 0 && replays.test(text.slice(entry.node.start, entry.node.end))) {
+    methods.push(own[again]!);
+    // What it calls itself, such as the capture, is run with it.
+    for (const { name, node } of own) if (said[again]!.calls.has(name)) ordering.delete(node);
   }
   m.filling = true;
   for (const fn of methods)
-    m.within(stepsPerMethod, () => {
-      const args: Value[] = [self];
+    run(m, () => {
+      const args: Value[] = [];
       for (const parameter of fn.parameters.slice(1)) {
         const value = parameterValue(m, fn, parameter);
         if (value !== undefined && parameter.kind !== 'keyword-only') args.push(value);
       }
-      try {
-        const result = call(m, new BoundMethodV(self, fn), args.slice(1), new Map(), fn.node);
-        if (result instanceof GeneratorV) m.roots.push(result);
-      } catch (error) {
-        if (!(error instanceof Raised)) throw error;
-        m.hostWaitAll();
-      }
+      const result = call(m, new BoundMethodV(self, fn), args, new Map(), fn.node);
+      if (result instanceof GeneratorV) m.roots.push(result);
     });
+  // What the object has registered with others is called by them, as its public methods are.
+  const nodes = new Set(own.map(({ node }) => node));
+  const registered = new Map<FunctionV['node'], Hook>();
+  for (const hook of m.hooks) {
+    const node = functionOf(hook)?.node;
+    if (node && node !== entry.node && nodes.has(node) && hook.caller !== 'saved tensors') registered.set(node, hook);
+  }
+  for (const [node, hook] of [...registered].slice(0, mostMethods)) {
+    ordering.delete(node);
+    run(m, () => runHook(m, hook));
+  }
   m.filling = false;
   loosen(self, cls, text);
   forgetEvents(m, self);
-  return !orderedElsewhere;
+  return !orderedElsewhere && ordering.size === 0;
+}
+
+/** Runs a call that came before the entry. */
+function run(m: Machine, action: () => void): void {
+  m.within(stepsPerMethod, () => {
+    try {
+      action();
+    } catch (error) {
+      if (!(error instanceof Raised)) throw error;
+      m.hostWaitAll();
+    }
+  });
 }
 
 /** Events that another call may have recorded since: a method of the object, or of one that it holds. */

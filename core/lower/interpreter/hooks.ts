@@ -3,7 +3,19 @@
  * that nobody knows. Each is judged for itself, with what it is given made just now on the stream that is current. Hooks
  * for saved tensors are the exception: PyTorch itself calls one after the other, so that both are judged together.
  */
-import { DeviceClass, EventV, FunctionV, isObj, NativeV, type Scope, TensorV, Unknown, type Value } from '../values.ts';
+import {
+  BoundMethodV,
+  DeviceClass,
+  EventV,
+  FunctionV,
+  isObj,
+  NativeV,
+  PartialV,
+  type Scope,
+  TensorV,
+  Unknown,
+  type Value,
+} from '../values.ts';
 import { call, noKeywords } from './calls.ts';
 import { shareEvents } from './fill.ts';
 import { Raised } from './frame.ts';
@@ -89,7 +101,7 @@ export function runHooks(m: Machine): void {
       if (hook.caller === 'saved tensors') runSavedTensorsHooks(m, hook.fn, hook.unpack!);
       else {
         m.entryCall = true;
-        const result = call(m, hook.fn, argumentsFor(m, hook), noKeywords, m.frame.node);
+        const result = runHook(m, hook);
         m.entryCall = false;
         leaveGenerator(m, result);
         runWaiting(m, 'backward');
@@ -99,6 +111,18 @@ export function runHooks(m: Machine): void {
       if (!(error instanceof Raised)) throw error;
     }
   }
+}
+
+/** Calls it as its caller does, at once. */
+export function runHook(m: Machine, hook: Hook): Value {
+  return call(m, hook.fn, argumentsFor(m, hook), noKeywords, m.frame.node);
+}
+
+/** The function of the source that runs when the hook is called; undefined: none that can be seen. */
+export function functionOf({ fn }: Hook): FunctionV | undefined {
+  let target = fn;
+  while (target instanceof PartialV || target instanceof BoundMethodV) target = target.target;
+  return target instanceof FunctionV ? target : undefined;
 }
 
 /** What the caller of a hook gives it first; the rest is made where the parameters are bound. */
