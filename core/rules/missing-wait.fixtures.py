@@ -1931,6 +1931,7 @@ class Store:
         self.side = side
 
     def scale(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.side):
             y = x.cuda() * 2
         return y
@@ -1947,6 +1948,7 @@ class Store:
         self.side = side
 
     def scale(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
         with torch.cuda.stream(self.side):
             y = x.cuda() * 2
         torch.cuda.current_stream().wait_stream(self.side)
@@ -3160,3 +3162,55 @@ def moe_forward(self, hidden):
         return routed + shared
 
     return self.checkpoint(custom_forward, hidden) if self.saves else custom_forward(hidden)
+
+#- case: a stream that the constructor is given, and that nothing here lets wait or waits for
+class Trainer:
+    def __init__(self, model, lane):
+        self.model = model
+        self.lane = lane
+
+    def step(self, batches):
+        total = torch.tensor(0.0, device="cuda")
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            for batch in batches:
+                total += self.model(batch.cuda()).norm()
+        return total.item()
+      #        ^ missing-wait
+#- good
+class Trainer:
+    def __init__(self, model, lane):
+        self.model = model
+        self.lane = lane
+
+    def step(self, batches):
+        total = torch.tensor(0.0, device="cuda")
+        with torch.cuda.stream(self.lane):
+            for batch in batches:
+                total += self.model(batch.cuda()).norm()
+        return total.item()
+
+#- case: a module moved to the device gets memory of its own
+class Engine:
+    def __init__(self, make):
+        self.model = make()
+        self.model.to("cpu", non_blocking=True)
+        self.lane = torch.cuda.Stream()
+
+    def load(self, x):
+        with torch.cuda.stream(self.lane):
+            self.model.to("cuda", non_blocking=True)
+        return self.model(x.cuda()).sum().item()
+      #        ^ missing-wait
+#- good
+class Engine:
+    def __init__(self, make):
+        self.model = make()
+        self.model.to("cpu", non_blocking=True)
+        self.lane = torch.cuda.Stream()
+
+    def load(self, x):
+        with torch.cuda.stream(self.lane):
+            self.model.to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return self.model(x.cuda()).sum().item()

@@ -461,7 +461,8 @@ export function testOf(m: Machine, operator: string, left_: Value, right_: Value
     const answer = compareVersionValues(m, operator, left, right, node);
     if (answer !== undefined) return { value: answer, negated: false };
   }
-  const same = sameValue(left, right) ?? namesDevice(left, right) ?? namesDevice(right, left);
+  const alone = right === 1 && countsRanks(left) ? false : undefined;
+  const same = sameValue(left, right) ?? namesDevice(left, right) ?? namesDevice(right, left) ?? alone;
   if (same !== undefined) return known(same);
   const flag = typeof right === 'boolean' ? left : typeof left === 'boolean' ? right : undefined;
   if (flag instanceof Unknown && !flag.tensor)
@@ -474,6 +475,11 @@ export function testOf(m: Machine, operator: string, left_: Value, right_: Value
   derived.comparison = comparisonOf('==', left, right);
   derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
   return { value: derived, negated: negative };
+}
+
+/** Who works with collectives has more than one rank. */
+function countsRanks(value: Value): boolean {
+  return value instanceof Unknown && /(?:world|group|parallel)_size(?:\(\))?$/.test(value.name);
 }
 
 /** `<` and its like, `in`. */

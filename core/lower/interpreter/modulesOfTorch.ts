@@ -186,7 +186,11 @@ export function moveUnknownModule(
   const selection = m.current(target?.index ?? m.device);
   // To the host they are copied out: the memory on the device is given up, not written.
   if (target?.kind === 'cpu' || namesHost(m, given)) m.launch(name, selection, [self.parameters], []);
-  else m.launch(name, selection, [], [self.parameters]);
+  else {
+    // They get memory of their own: what was done with those on the host, or elsewhere, has nothing to do with it.
+    m.reallocate(self.parameters);
+    m.launch(name, selection, [], [self.parameters]);
+  }
   m.bind(self.name, self, true);
   return true;
 }

@@ -17,7 +17,9 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (!value.stream) {
     if (value.setUnder !== undefined && !isSet(m, value.setUnder)) return undefined;
     const kept = value.heldAs !== undefined && value.origin === 'result' && isOrdered(m, value.heldAs);
-    const foreign = !kept && !startsHere(m, value) && (value.origin === 'result' || value.origin === 'external');
+    const unordered = value.origin === 'attribute' && !isOrderedAtAll(m, value.heldAs ?? value.name);
+    const foreign =
+      unordered || (!kept && !startsHere(m, value) && (value.origin === 'result' || value.origin === 'external'));
     value.stream = m.newStream(value.heldAs ?? value.name, m.device, foreign);
     if (!kept) m.builder.streams[value.stream.stream]!.given = true;
     // A stream that an object keeps is not the one that its caller's tensors were made on, unless others see to that.
@@ -60,6 +62,15 @@ function isOrdered(m: Machine, name: string): boolean {
     new RegExp(`\\bstream\\([^()\\n]*\\b${name}\\b|\\bwith \\w*\\.?${name}\\b`).test(text) &&
     new RegExp(`\\b${name}\\.wait_(?:stream|event)\\(|\\.wait_stream\\([^()\\n]*\\b${name}\\b`).test(text)
   );
+}
+
+/** Where nothing in a module orders a stream that its objects are given, that may be the current stream itself. */
+function isOrderedAtAll(m: Machine, name: string): boolean {
+  const last = /\w+$/.exec(name)?.[0];
+  if (last === undefined) return true;
+  return new RegExp(
+    `\\b${last}\\.(?:wait_|synchronize|record_event|query)|\\.(?:wait\\w*|record\\w*|synchronize)\\([^()\\n]*\\b${last}\\b`,
+  ).test(m.frame.module.syntax.text);
 }
 
 /**
