@@ -232,6 +232,8 @@ export function setAttribute(m: Machine, owner: Value, name: string, value: Valu
     else {
       m.drop(target.attributes.get(name));
       target.attributes.set(name, value);
+      // Whoever else holds the object finds it there.
+      m.loseEvents(value);
     }
   } else if (target instanceof ModuleV) {
     m.drop(target.scope.vars.get(name));
