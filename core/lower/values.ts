@@ -119,6 +119,8 @@ export class Unknown extends Obj {
   handleOf: StreamV | undefined;
   /** The call that gave it, where that may have made it. */
   madeBy: UnknownWork | undefined;
+  /** The step before which the call that nobody knows gave it, where that may have made it on the current stream. */
+  bornAt: number | undefined;
   /** Where it says true, a stream or event was seen to be done. */
   poll:
     | { readonly kind: 'event'; readonly event: EventId }

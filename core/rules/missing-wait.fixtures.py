@@ -3214,3 +3214,183 @@ class Engine:
             self.model.to("cuda", non_blocking=True)
         torch.cuda.current_stream().wait_stream(self.lane)
         return self.model(x.cuda()).sum().item()
+
+#- case: what a callee that nobody knows has just given goes into a module that forks
+import library
+
+class Experts(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.shared = library.Dense(config)
+        self.routed = library.Routed(config)
+        self.side = torch.cuda.Stream()
+
+    def forward(self, hidden):
+        current = torch.cuda.current_stream()
+        with torch.cuda.stream(self.side):
+            routed = self.routed(hidden)
+      #              ^ missing-wait
+        shared = self.shared(hidden)
+        current.wait_stream(self.side)
+        return routed + shared
+
+class Layer(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.boundary = library.boundary(config)
+        self.experts = Experts(config)
+
+    def forward(self, hidden, residual):
+        hidden, residual = self.boundary.enter(hidden, residual)
+        return self.experts(hidden), residual
+#- good
+import library
+
+class Experts(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.shared = library.Dense(config)
+        self.routed = library.Routed(config)
+        self.side = torch.cuda.Stream()
+
+    def forward(self, hidden):
+        current = torch.cuda.current_stream()
+        self.side.wait_stream(current)
+        with torch.cuda.stream(self.side):
+            routed = self.routed(hidden)
+        shared = self.shared(hidden)
+        current.wait_stream(self.side)
+        return routed + shared
+
+class Layer(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.boundary = library.boundary(config)
+        self.experts = Experts(config)
+
+    def forward(self, hidden, residual):
+        hidden, residual = self.boundary.enter(hidden, residual)
+        return self.experts(hidden), residual
+#- good
+import library
+
+class Experts(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.shared = library.Dense(config)
+        self.routed = library.Routed(config)
+        self.side = torch.cuda.Stream()
+
+    def forward(self, hidden):
+        current = torch.cuda.current_stream()
+        with torch.cuda.stream(self.side):
+            routed = self.routed(hidden)
+        shared = self.shared(hidden)
+        current.wait_stream(self.side)
+        return routed + shared
+
+class Layer(torch.nn.Module):
+    def __init__(self, config):
+        super().__init__()
+        self.boundary = library.boundary(config)
+        self.experts = Experts(config)
+
+    def forward(self, hidden, residual):
+        hidden, residual = self.boundary.enter(hidden, residual)
+        self.experts.side.wait_stream(torch.cuda.current_stream())
+        return self.experts(hidden), residual
+#- good
+import library
+
+def push(rows, stream, done):
+    with torch.cuda.stream(stream):
+        stream.wait_event(done)
+        rows.mul_(2)
+    torch.cuda.current_stream().wait_stream(stream)
+
+def run(stream):
+    done = torch.cuda.Event()
+    for name, rows in library.tables():
+        done.record()
+        push(rows, stream, done)
+
+#- case: a thread puts what it has made into a queue, before it is done
+import queue
+import threading
+
+def produce(results, lane):
+    with torch.cuda.stream(lane):
+        squares = torch.arange(1 << 20, device="cuda") ** 2
+    results.put(squares)
+
+def consume():
+    results, lane = queue.Queue(), torch.cuda.Stream()
+    thread = threading.Thread(target=produce, args=(results, lane))
+    thread.start()
+    squares = results.get()
+    print(squares.sum().item())
+    #     ^ missing-wait
+    thread.join()
+
+consume()
+#- good
+import queue
+import threading
+
+def produce(results, lane):
+    with torch.cuda.stream(lane):
+        squares = torch.arange(1 << 20, device="cuda") ** 2
+    lane.synchronize()
+    results.put(squares)
+
+def consume():
+    results, lane = queue.Queue(), torch.cuda.Stream()
+    thread = threading.Thread(target=produce, args=(results, lane))
+    thread.start()
+    squares = results.get()
+    print(squares.sum().item())
+    thread.join()
+
+consume()
+
+#- case: what a thread waits for after it has put something says nothing of that
+import queue
+import threading
+
+def produce(results, lane):
+    with torch.cuda.stream(lane):
+        squares = torch.arange(1 << 20, device="cuda") ** 2
+    results.put(squares)
+    lane.synchronize()
+
+def consume():
+    results, lane = queue.Queue(), torch.cuda.Stream()
+    thread = threading.Thread(target=produce, args=(results, lane))
+    thread.start()
+    squares = results.get()
+    print(squares.sum().item())
+    #     ^ missing-wait
+    thread.join()
+
+consume()
+#- good
+import queue
+import threading
+
+def produce(results, lane):
+    with torch.cuda.stream(lane):
+        squares = torch.arange(1 << 20, device="cuda") ** 2
+    with torch.cuda.stream(lane):
+        squares = squares + 1
+    torch.cuda.synchronize()
+    results.put(squares)
+
+def consume():
+    results, lane = queue.Queue(), torch.cuda.Stream()
+    thread = threading.Thread(target=produce, args=(results, lane))
+    thread.start()
+    squares = results.get()
+    print(squares.sum().item())
+    thread.join()
+
+consume()

@@ -56,6 +56,24 @@ export interface ExaminedEntry {
 }
 
 export function report(entries: readonly ExaminedEntry[]): Report[] {
+  const reports = reportAll(entries);
+  const kept = reports.filter((r) => isKept(r, entries));
+  // What is not told of a wait cannot stand for the missing order that it would explain.
+  const untold = new Set(
+    reports.flatMap((r) => (r.code === 'reversed-wait' && !kept.includes(r) ? r.instances : [])).map((i) => i.hazard),
+  );
+  const told = untold.size
+    ? reportAll(
+        entries.map(({ entry, hazards }) => ({
+          entry,
+          hazards: hazards.map((own) => own.filter((hazard) => !untold.has(hazard))),
+        })),
+      ).filter((r) => isKept(r, entries))
+    : kept;
+  return withoutSecondViews(told).sort(compareReports);
+}
+
+function reportAll(entries: readonly ExaminedEntry[]): Report[] {
   const merged = new Map<string, Report>();
   for (const examined of entries)
     for (const found of reportEntry(examined)) {
@@ -67,13 +85,13 @@ export function report(entries: readonly ExaminedEntry[]): Report[] {
         merged.set(key, { ...better, instances: [...known.instances, ...found.instances] });
       }
     }
-  const reports = [...merged.values()].filter((r) =>
-    advice.has(r.code)
-      ? holdsAlways(r, entries)
-      : // The same wait has its effect elsewhere: here is nothing that it would have to wait for.
-        r.code !== 'event-never-recorded' || holdsWhereSeen(r, entries),
-  );
-  return withoutSecondViews(reports).sort(compareReports);
+  return [...merged.values()];
+}
+
+function isKept(found: Report, entries: readonly ExaminedEntry[]): boolean {
+  if (advice.has(found.code)) return holdsAlways(found, entries);
+  // The same wait has its effect elsewhere: here is nothing that it would have to wait for.
+  return found.code !== 'event-never-recorded' || holdsWhereSeen(found, entries);
 }
 
 /** To call something useless it must be so on every execution, whoever called; what was not executed says otherwise. */

@@ -38,12 +38,12 @@ export function twinUnits(root: string): Unit[] {
     .filter((name) => name.endsWith('.fixtures.py'))
     .sort())
     for (const { name, files, fixed, good } of readFixtures(readFileSync(path.join(rules, fixture), 'utf8'))) {
-      if (!fixed.size && good === undefined) continue;
+      if (!fixed.size && !good.length) continue;
       units.push({
         name: `fixture ${fixture.replace('.fixtures.py', '')}: ${name}`,
         files: files.map(({ file, text }) => ({
           file,
-          text: fixed.get(file) ?? (file === 'case.py' ? good : undefined) ?? text,
+          text: fixed.get(file) ?? (file === 'case.py' ? good.at(-1) : undefined) ?? text,
         })),
       });
     }

@@ -10,7 +10,7 @@
  *     #- file: other.py                              another file of the case; the first one is `case.py`
  *     #- fixed                                       the text once all preferred fixes are applied, without findings
  *     #- fixed: other.py                             the same for another file
- *     #- good                                        instead of `fixed`: a repaired twin that no fix has to write
+ *     #- good                                        instead of `fixed`: a repaired twin that no fix has to write; there may be several
  *     #- todo: why                                   the case is known to fail; it must be taken out when it passes
  *
  * A finding without a mark fails. `^^^` with more than one caret also gives the end. `import torch` is put in front of
@@ -23,7 +23,7 @@ export interface FixtureCase {
   readonly todo?: string;
   readonly files: readonly FixtureText[];
   readonly fixed: ReadonlyMap<string, string>;
-  readonly good?: string;
+  readonly good: readonly string[];
 }
 
 interface FixtureText extends SourceFile {
@@ -46,7 +46,7 @@ export function readFixtures(text: string): FixtureCase[] {
     const sections = part.slice(part.indexOf('\n') + 1).split(/^#- (?=file:|fixed|good|todo:)/m);
     const files: FixtureText[] = [readText('case.py', sections[0]!)];
     const fixed = new Map<string, string>();
-    let good: string | undefined;
+    const good: string[] = [];
     let todo: string | undefined;
     for (const section of sections.slice(1)) {
       const [heading = '', ...rest] = section.split('\n');
@@ -54,10 +54,10 @@ export function readFixtures(text: string): FixtureCase[] {
       const [kind, argument = ''] = heading.split(/:\s*/, 2);
       if (kind === 'file') files.push(readText(argument.trim(), body));
       else if (kind === 'fixed') fixed.set(argument.trim() || 'case.py', withTorch(body));
-      else if (kind === 'good') good = withTorch(body);
+      else if (kind === 'good') good.push(withTorch(body));
       else todo = heading.replace(/^todo:\s*/, '');
     }
-    cases.push({ name, files, fixed, ...(good === undefined ? {} : { good }), ...(todo ? { todo } : {}) });
+    cases.push({ name, files, fixed, good, ...(todo ? { todo } : {}) });
   }
   return cases;
 }

@@ -228,6 +228,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   if (values.length === 0 && givesCurrent.test(name) && !givesHandle.test(name)) return m.current().stream;
   m.builder.unseen();
   const result = new Unknown(name, 'result');
+  if (!onlyGives.test(name)) result.bornAt = m.builder.length;
   m.temp(result);
   // `progress(loader)` gives what the loader gives.
   for (const value of args)

@@ -32,6 +32,7 @@ import { lookup } from './classes.ts';
 import { Raised } from './frame.ts';
 import { isSizes, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
+import { leaveMessage, takeMessage } from './threads.ts';
 import { getTensorItem, isMask, maskUnknown, setTensorItem } from './tensorItems.ts';
 import { resolved } from './truth.ts';
 import { versionText } from './versions.ts';
@@ -117,6 +118,7 @@ function memoUnknown(owner: Unknown, key: string, shown = key): Value {
   if (item === undefined) {
     const made = new Unknown(owner.name + shown, partOrigin(owner.origin));
     made.madeBy = owner.madeBy;
+    made.bornAt = owner.bornAt;
     made.batch = owner.batch;
     made.plain = owner.plain && isSizes(owner.name);
     item = made;
@@ -367,8 +369,10 @@ function listMethod(
     case 'put_nowait':
       if (self.items.length < 4096) self.items.push(first);
       keepLongest(m, self, 'front');
+      leaveMessage(m, self);
       return null;
     case 'appendleft':
+      leaveMessage(m, self);
       self.items.unshift(first);
       keepLongest(m, self, 'back');
       return null;
@@ -385,6 +389,7 @@ function listMethod(
     case 'get':
     case 'get_nowait': {
       const front = name !== 'pop';
+      takeMessage(m, self, front);
       if (self.items.length === 0) {
         if (name === 'get') m.awaitOthers();
         return self.open ? new Unknown('item', 'element') : new Unknown('item', 'result');

@@ -24,6 +24,8 @@ import { type Frame, GeneratorV, Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { leaveEntry, handOver, useByCaller } from './handover.ts';
 import { type Completion, execBlock } from './statements.ts';
+import { resolved } from './truth.ts';
+import { openWork } from './unknown-work.ts';
 
 const deepest = 24;
 const deepestRecursion = 2;
@@ -270,6 +272,7 @@ function runFunction(
   // Arguments move into the callee: what only the call held goes when the callee drops it.
   for (const value of args) if (typeof value === 'object' && value !== null) removeTemp(caller, value);
   for (const value of keywords.values()) if (typeof value === 'object' && value !== null) removeTemp(caller, value);
+  if (!entry && m.concerned(fn)) for (const value of [...args, ...keywords.values()]) takeForReady(m, value);
   m.stack.push(frame);
   bindArguments(m, fn, scope, args, keywords);
   if (fn.node.kind === 'FunctionDef' && fn.node.isGenerator) {
@@ -310,6 +313,20 @@ function runFunction(
     m.gradMode = grad;
     caller.node = before;
   }
+}
+
+/**
+ * What a callee that nobody knows has just given, and that is handed on to a function that has to do with streams: it is
+ * ready on the stream that is current, as a parameter is where that function is looked at by itself.
+ */
+function takeForReady(m: Machine, given: Value): void {
+  const value = resolved(m, given);
+  if (!(value instanceof Unknown) || value.bornAt === undefined || value.madeBy || value.tensor) return;
+  if (value.plain || value.stream || value.event || m.settled > 0 || m.filling) return;
+  // Whatever orders streams in between may have ordered this.
+  const { emitted, length } = m.builder;
+  for (let at = value.bornAt; at < length; at++) if (!/^(?:launch|allocate|release)$/.test(emitted[at]!.kind)) return;
+  value.madeBy = openWork(m, value.name, m.current(), [], [], true);
 }
 
 /** Judged with its caller is what ran to its end there: of what a spent budget cut, the caller says nothing. */

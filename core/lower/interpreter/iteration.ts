@@ -156,6 +156,7 @@ function itemAt(owner: Unknown, i: number): Value {
 export function elementOf(owner: Unknown, name: string): Unknown {
   const item = new Unknown(name, partOrigin(owner.origin));
   item.madeBy = owner.madeBy;
+  item.bornAt = owner.bornAt;
   item.batch = owner.batch;
   item.plain = owner.plain && isSizes(owner.name);
   if (owner.origin !== 'result') item.device.unite(owner.device);

@@ -120,6 +120,8 @@ export class Machine {
   entry: Node | undefined;
   /** The entry's call has begun. */
   entered = false;
+  /** What host threads left to others, by what they left it in: each knows what its thread knew then. */
+  readonly messages = new Map<Obj, { readonly from: ThreadId; readonly knows: ThreadId }[]>();
   /** Calls of thread pools that run. */
   pooled = 0;
   /** Functions that such calls ran, and their arguments: other turns of theirs may see what is put there later. */

@@ -1,6 +1,6 @@
 /** Host threads: the target runs as if at once, on a thread of its own, with the default stream current; and what threads keep. */
 import type { Node } from '../../python/ast.ts';
-import { NativeV, type ThreadV, Unknown, type Value } from '../values.ts';
+import { NativeV, type Obj, type ThreadV, Unknown, type Value } from '../values.ts';
 import { call } from './calls.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -41,6 +41,24 @@ function runThread(m: Machine, self: ThreadV, node: Node): void {
     m.currents = currents;
     m.device = device;
   }
+}
+
+/** Something is put into a container that threads share: whoever takes it comes after all that is known here. */
+export function leaveMessage(m: Machine, shared: Obj): void {
+  const { builder } = m;
+  if (builder.threads.length === 1 || m.before > 0) return;
+  const knows = builder.newThread('message');
+  m.emit({ kind: 'fork', child: knows });
+  const left = m.messages.get(shared) ?? [];
+  m.messages.set(shared, left);
+  left.push({ from: builder.thread, knows });
+}
+
+/** Something is taken out of it, `first` or last, which another thread may have put there. */
+export function takeMessage(m: Machine, shared: Obj, first: boolean): void {
+  const left = m.messages.get(shared);
+  const message = first ? left?.shift() : left?.pop();
+  if (message && message.from !== m.builder.thread) m.emit({ kind: 'join', child: message.knows });
 }
 
 /** `threading.local()`: what a thread keeps for itself is set when it is first asked for, which an earlier call has done. */

@@ -57,6 +57,27 @@ describe('a check', () => {
     expect(findings).toEqual(found(createSourceChecker(parser), bad).findings);
   });
 
+  it('tells the missing order where it cannot tell that a wait comes too early', () => {
+    const text = `import torch
+
+side = torch.cuda.Stream()
+
+
+def total(q):
+    q = q.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    k = q.exp()
+    with torch.cuda.stream(side):
+        y = k.sum()
+    torch.cuda.current_stream().wait_stream(side)
+    return y
+`;
+    const whole = lines(createSourceChecker(parser), text);
+    const cut: Lower = (modules, options) => lower(modules, options).map((entry) => ({ ...entry, truncated: true }));
+    expect(lines(createSourceChecker(parser, cut), text)).toEqual(['10:missing-wait']);
+    expect(whole).toHaveLength(1);
+  });
+
   it('gives a problem for what breaks, and the findings of the rest', () => {
     const breaking: Lower = (modules) => {
       if (modules.some(({ file }) => file === 'broken.py')) throw new Error('no such step');
