@@ -20,6 +20,8 @@ import type {
   ThreadEntry,
   ThreadId,
 } from '../program/program.ts';
+import type { Node } from '../python/ast.ts';
+import type { Copy } from './interpreter/copy.ts';
 import type { DeviceClass } from './values.ts';
 
 interface OpenBlock {
@@ -58,6 +60,32 @@ export class ProgramBuilder {
   thread: ThreadId = 0;
 
   readonly #computed = new Set<Step>();
+
+  takeHidden(from: ProgramBuilder, copy: Copy): void {
+    for (const origin of from.#origins) this.#origins.push(origin);
+    for (const [key, origin] of from.#originKeys) this.#originKeys.set(key, origin);
+    for (const step of from.#prologue) this.#prologue.push(copy(step));
+    this.#arrivals.length = 0;
+    for (const arrival of from.#arrivals) this.#arrivals.push(copy(arrival));
+    for (const step of from.#steps) this.#steps.push(copy(step));
+    for (const index of from.#open) this.#open.push(index);
+    this.#graphs = from.#graphs;
+    for (const index of from.#blind) this.#blind.push(index);
+    for (const step of from.#computed) this.#computed.add(copy(step));
+  }
+
+  /** What the outermost frame did at one place it did at another. */
+  moveOrigins(from: Node, to: Node): void {
+    for (const [i, origin] of this.#origins.entries()) {
+      if (origin.kind !== 'source') continue;
+      const [only, inner] = origin.frames;
+      if (!only || inner || only.activation !== 0 || only.start !== from.start || only.end !== from.end) continue;
+      const frames = [{ ...only, start: to.start, end: to.end }];
+      this.#origins[i] = { ...origin, frames };
+      this.#originKeys.delete(keyOf(origin.frames, origin.streamFrame));
+      this.#originKeys.set(keyOf(frames, origin.streamFrame), i);
+    }
+  }
 
   /** The launches from `index` on are those of a callee that computes with tensors, if it computes at all. */
   computed(index: number): void {
@@ -108,7 +136,7 @@ export class ProgramBuilder {
   }
 
   origin(frames: readonly SourceFrame[], streamFrame: number): OriginId {
-    const key = `${streamFrame};${frames.map((f) => `${f.activation},${f.start},${f.end}`).join(';')}`;
+    const key = keyOf(frames, streamFrame);
     const known = this.#originKeys.get(key);
     if (known !== undefined) return known;
     this.#origins.push({ kind: 'source', frames, streamFrame });
@@ -232,6 +260,10 @@ export class ProgramBuilder {
       ...(this.#blind.length ? { blind: this.#blind.map((index) => this.placed(index)) } : {}),
     };
   }
+}
+
+function keyOf(frames: readonly SourceFrame[], streamFrame: number): string {
+  return `${streamFrame};${frames.map((f) => `${f.activation},${f.start},${f.end}`).join(';')}`;
 }
 
 function isEmpty(step: Step): boolean {

@@ -18,7 +18,7 @@ import { ImportGraph } from './importGraph.ts';
 import { Workspace } from './imports.ts';
 import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
-import { runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
+import { EntryStates, runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
 import { actsOnStreams, codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
 
@@ -30,6 +30,8 @@ export interface LowerOptions {
   readonly pathsPerEntry?: number;
   /** Files of which everything is entered, also what has no word of streams: for showing what it does. */
   readonly entered?: (file: string) => boolean;
+  /** Prepare each path from the start, also what others prepared alike: the result is the same, and takes longer. */
+  readonly afresh?: boolean;
   /** Emit the end of every block, for showing memory; otherwise only of blocks that several streams used. */
   readonly everyRelease?: boolean;
   /** The oldest PyTorch that the modules have to work with, as `2.4` or `2.4.1`. Left out: not known. */
@@ -133,6 +135,8 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     return places.has(place);
   };
 
+  const states = new EntryStates();
+  const statesOf = (): EntryStates => (options.afresh ? new EntryStates() : states);
   const done = new Map<string, Done>();
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();
@@ -161,7 +165,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     const { place } = entry;
     // Half-typed code says nothing yet.
     if (judged.has(place) || entry.node.broken) return false;
-    add(place, entry, ...run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry)));
+    add(place, entry, ...run(entry.name, entry.module, entry.node, (m) => runFunctionEntry(m, entry, statesOf())));
     return true;
   };
 

@@ -25,15 +25,29 @@ export interface Decision {
 type Asked = Pick<Decision, 'file' | 'test' | 'open' | 'near' | 'negated'>;
 
 export class Decisions {
-  readonly #plan: ReadonlySet<string>;
   readonly #taken = new Map<string, boolean>();
   /** Keys that were met where no other path may turn them, and nowhere else yet. */
   readonly #closed = new Set<string>();
   readonly made: Decision[] = [];
   #asked: { readonly known: Set<string>; fresh: boolean } | undefined;
 
-  constructor(plan: ReadonlySet<string>) {
-    this.#plan = plan;
+  constructor(readonly plan: ReadonlySet<string>) {}
+
+  /** Whether a path with this plan would have decided the same, of all that was decided there. */
+  agreeWith(others: Decisions): boolean {
+    for (const key of this.plan) if (others.#taken.has(key) && !others.plan.has(key)) return false;
+    for (const key of others.plan) if (others.#taken.has(key) && !this.plan.has(key)) return false;
+    return true;
+  }
+
+  /** Has decided what the others have; `made` is theirs. */
+  takeOver(from: Decisions, made: readonly Decision[]): void {
+    this.#taken.clear();
+    for (const [key, taken] of from.#taken) this.#taken.set(key, taken);
+    this.#closed.clear();
+    for (const key of from.#closed) this.#closed.add(key);
+    this.made.length = 0;
+    for (const decision of made) this.made.push(decision);
   }
 
   known(key: string): boolean | undefined {
@@ -75,7 +89,7 @@ export class Decisions {
       this.#reopen(key, before, asked);
       return before;
     }
-    const turned = this.#plan.has(key) || (open && this.#plan.has(turn));
+    const turned = this.plan.has(key) || (open && this.plan.has(turn));
     if (turned) this.#asked?.known.add(key);
     else this.implied();
     const taken = turned ? !fallback : fallback;
@@ -91,7 +105,7 @@ export class Decisions {
    */
   #reopen(key: string, taken: boolean, asked: Asked): void {
     if (!asked.open || !asked.near || !this.#closed.delete(key)) return;
-    const fallback = this.#plan.has(key) ? !taken : taken;
+    const fallback = this.plan.has(key) ? !taken : taken;
     const first = this.made.findIndex((decision) => decision.key === key && !decision.open);
     if (first >= 0) this.made.splice(first, 1);
     this.made.push({ ...asked, key, asked: key, fallback, taken });

@@ -6,6 +6,7 @@
  */
 import { namesUsed } from './names.ts';
 import type { BlockId, EventId, GraphId, MemoryKind, StreamId, ThreadId } from '../program/program.ts';
+import type { Copy } from './interpreter/copy.ts';
 import type { Comparison } from './interpreter/ranges.ts';
 import type { UnknownWork } from './interpreter/unknown-work.ts';
 import type { ClassDef, Expression, FunctionDef, Lambda, Module, Parameter, Statement } from '../python/ast.ts';
@@ -17,6 +18,15 @@ let nextIdentity = 1;
 /** Identities restart with each path, so that two runs with the same decisions give the same identities. */
 export function restartIdentities(): void {
   nextIdentity = 1;
+}
+
+export function identitiesSoFar(): number {
+  return nextIdentity;
+}
+
+/** A path goes on from what another one has prepared. */
+export function resumeIdentities(soFar: number): void {
+  nextIdentity = soFar;
 }
 
 export abstract class Obj {
@@ -42,11 +52,20 @@ export class DeviceClass {
   #cuda = false;
   #index: number | undefined;
 
+  takeHidden(from: DeviceClass, copy: Copy): void {
+    this.#parent = copy(from.#parent);
+    this.#cuda = from.#cuda;
+    this.#index = from.#index;
+  }
+
   find(): DeviceClass {
-    let root: DeviceClass = this;
-    while (root.#parent) root = root.#parent;
-    if (root !== this) this.#parent = root;
-    return root;
+    let at: DeviceClass = this;
+    while (at.#parent) {
+      // The way gets shorter as it is gone: an operator more, and it would be one longer.
+      if (at.#parent.#parent) at.#parent = at.#parent.#parent;
+      at = at.#parent;
+    }
+    return at;
   }
   get cuda(): boolean {
     return this.find().#cuda;
@@ -132,6 +151,12 @@ export class Unknown extends Obj {
   ) {
     super();
   }
+  takeHidden(from: Unknown, copy: Copy): void {
+    this.#attributes = copy(from.#attributes);
+    this.#items = copy(from.#items);
+    this.#device = copy(from.#device);
+  }
+
   // Most unknown values are never looked into, so what holds their parts is made late.
   get attributes(): Map<string, Value> {
     this.#attributes ??= new Map();

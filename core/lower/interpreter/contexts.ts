@@ -3,6 +3,7 @@ import type { Node } from '../../python/ast.ts';
 import { BoundMethodV, ContextV, FunctionV, InstanceV, StreamV, Unknown, type Value } from '../values.ts';
 import { call } from './calls.ts';
 import { lookup } from './classes.ts';
+import { withoutState } from './copy.ts';
 import { type GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import type { Machine } from './machine.ts';
@@ -65,7 +66,10 @@ export function generatorContext(m: Machine, generator: GeneratorV): ContextV {
   );
 }
 
+const enterPlain = withoutState(({ source }: ContextV): Value => source[0]!);
+const leavePlain = withoutState((): void => {});
+
 /** A context manager without effect. */
 export function plainContext(m: Machine, value: Value = null): ContextV {
-  return m.temp(new ContextV(() => value, () => {}, [value]));
+  return m.temp(new ContextV(enterPlain, leavePlain, [value]));
 }

@@ -68,12 +68,22 @@ function saidBy({ node, parameters }: FunctionV, text: string): Said {
   return said;
 }
 
+/** The object and its class; what `fill` makes of them may be taken from an earlier path that has filled the same. */
+export type Filled = readonly [self: InstanceV, cls: ClassV];
+export type Fill = (methods: string, fill: () => Filled) => Filled;
+
 /** Whether what the methods left unordered may be held against the entry. */
-export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: FunctionEntry): boolean {
+export function fillState(
+  m: Machine,
+  ofClass: ClassV,
+  made: InstanceV,
+  entry: FunctionEntry,
+  filledBy: Fill,
+): { readonly self: InstanceV; readonly cls: ClassV; readonly inOrder: boolean } {
   const text = entry.module.text;
   const methods: FunctionV[] = [];
   let orderedElsewhere = false;
-  const own = [...cls.attributes.values()].filter((value) => value instanceof FunctionV);
+  const own = [...ofClass.attributes.values()].filter((value) => value instanceof FunctionV);
   const said = own.map((fn) => saidBy(fn, text));
   const calledByOthers = new Set(said.flatMap(({ calls }, i) => [...calls].filter((name) => name !== own[i]!.name)));
   /** Methods that change the object, and that others may call. */
@@ -103,16 +113,10 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
     for (const { name, node } of own) if (said[again]!.calls.has(name)) ordering.delete(node);
   }
   m.filling = true;
-  for (const fn of methods)
-    run(m, () => {
-      const args: Value[] = [];
-      for (const parameter of fn.parameters.slice(1)) {
-        const value = parameterValue(m, fn, parameter);
-        if (value !== undefined && parameter.kind !== 'keyword-only') args.push(value);
-      }
-      const result = call(m, new BoundMethodV(self, fn), args, new Map(), fn.node);
-      if (result instanceof GeneratorV) m.roots.push(result);
-    });
+  const [self, cls] = filledBy(methods.map(({ node }) => node.start).join(), () => {
+    for (const fn of methods) runMethod(m, made, fn);
+    return [made, ofClass];
+  });
   // What the object has registered with others is called by them, as its public methods are.
   const nodes = new Set(own.map(({ node }) => node));
   const registered = new Map<FunctionV['node'], Hook>();
@@ -127,7 +131,19 @@ export function fillState(m: Machine, cls: ClassV, self: InstanceV, entry: Funct
   m.filling = false;
   loosen(self, cls, text);
   forgetEvents(m, self);
-  return !orderedElsewhere && ordering.size === 0;
+  return { self, cls, inOrder: !orderedElsewhere && ordering.size === 0 };
+}
+
+function runMethod(m: Machine, self: InstanceV, fn: FunctionV): void {
+  run(m, () => {
+    const args: Value[] = [];
+    for (const parameter of fn.parameters.slice(1)) {
+      const value = parameterValue(m, fn, parameter);
+      if (value !== undefined && parameter.kind !== 'keyword-only') args.push(value);
+    }
+    const result = call(m, new BoundMethodV(self, fn), args, new Map(), fn.node);
+    if (result instanceof GeneratorV) m.roots.push(result);
+  });
 }
 
 /** Runs a call that came before the entry. */

@@ -21,7 +21,9 @@ import {
   type ModuleV,
   type NativeV,
   Obj,
+  identitiesSoFar,
   restartIdentities,
+  resumeIdentities,
   type Scope,
   Storage,
   StreamV,
@@ -32,6 +34,7 @@ import {
   whole,
 } from '../values.ts';
 import type { FunctionNode } from './autograd.ts';
+import type { Copy } from './copy.ts';
 import { proveByWaits } from './evidence.ts';
 import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
 import { joinAll } from './streams.ts';
@@ -44,6 +47,13 @@ export interface Selection {
   /** The activation that selected it; -1: the entry's caller. */
   activation: number;
 }
+
+/** What a machine has of its own, wherever it goes on from. */
+const remaining: ReadonlySet<string> = new Set(['workspace', 'everyRelease', 'decisions', 'oldestTorch']);
+
+/** What is told of a path that has ended. */
+const told: readonly string[] =
+  'builder activations handOvers unknownWork touched judged acted changesCallers refused'.split(' ');
 
 /** Objects that are looked into before a pass over all that is alive is cheaper. */
 const longestLook = 64;
@@ -142,6 +152,9 @@ export class Machine {
   #live: Storage[] = [];
   #epoch = 0;
   #budget: number;
+  /** What the path was given, and the least that a part of it had beyond the budget of its own. */
+  readonly #given: number;
+  #spare = Infinity;
 
   constructor(
     readonly workspace: Workspace,
@@ -153,6 +166,69 @@ export class Machine {
     restartIdentities();
     this.decisions = new Decisions(plan);
     this.#budget = budget;
+    this.#given = budget;
+  }
+
+  // ---- what was prepared for other paths
+
+  /** Whether this path, too, would have come to where that machine is. */
+  canResume(prepared: Machine): boolean {
+    const less = prepared.#given - this.#given;
+    const isEnough = prepared.#budget >= Math.max(0, less) && prepared.#spare >= Math.max(0, less);
+    return (less === 0 || isEnough) && this.decisions.agreeWith(prepared.decisions);
+  }
+
+  /** Goes on from a copy of all that the other machine has come to. */
+  resume(prepared: Machine, copy: Copy): void {
+    this.#take(prepared, copy, Object.keys(prepared));
+    this.#budget = prepared.#budget - (prepared.#given - this.#given);
+    resumeIdentities(prepared.#identities);
+  }
+
+  /**
+   * A copy that stays as this machine is now. `isCut`: nothing runs on it any more, and what is told of the path is all
+   * that counts.
+   */
+  shelved(isCut: boolean, copy: Copy): Machine {
+    const identities = identitiesSoFar();
+    try {
+      const kept = new Machine(this.workspace, this.decisions.plan, this.#given, this.everyRelease);
+      kept.#take(this, copy, isCut ? told : Object.keys(this));
+      kept.#budget = this.#budget;
+      kept.#identities = identities;
+      return kept;
+    } finally {
+      resumeIdentities(identities);
+    }
+  }
+
+  /** The entry is another one than that for which the state was prepared. */
+  begin(entry: Node, before: Node): void {
+    if (entry === before) return;
+    this.entry = entry;
+    const outermost = this.stack[0];
+    if (outermost) outermost.node = entry;
+    this.builder.moveOrigins(before, entry);
+  }
+
+  #identities = 0;
+
+  #take(from: Machine, copy: Copy, keys: readonly string[]): void {
+    const own = this as unknown as Record<string, unknown>;
+    const other = from as unknown as Record<string, unknown>;
+    for (const key of keys) if (!remaining.has(key)) own[key] = copy(other[key]);
+    this.decisions.takeOver(from.decisions, copy(from.decisions.made));
+    this.#spare = from.#spare;
+    if (keys === told) return;
+    this.#epoch = from.#epoch;
+    this.#live = copy(from.#live);
+    this.#captureStream = copy(from.#captureStream);
+    putAll(this.#defaults, copy(from.#defaults));
+    putAll(this.#successors, copy(from.#successors));
+    putAll(this.#equals, from.#equals);
+    addAll(this.#awaited, from.#awaited);
+    addAll(this.#givenBack, from.#givenBack);
+    addAll(this.#followed, copy(from.#followed));
   }
 
   // ---- frames and origins
@@ -265,6 +341,7 @@ export class Machine {
   /** Runs `action` with a budget of its own; what is left of it is not given back. */
   within(limit: number, action: () => void): void {
     const rest = this.#budget - limit;
+    this.#spare = Math.min(this.#spare, rest);
     this.#budget = Math.min(limit, this.#budget);
     const stack = [...this.stack];
     const { device, gradMode, capturing } = this;
@@ -851,6 +928,16 @@ export class Machine {
       handOvers: this.handOvers.map((h) => ({ ...h, step: placed(h.step) })),
     };
   }
+}
+
+function putAll<K, V>(map: Map<K, V>, from: ReadonlyMap<K, V>): void {
+  map.clear();
+  for (const [key, value] of from) map.set(key, value);
+}
+
+function addAll<T>(set: Set<T>, from: ReadonlySet<T>): void {
+  set.clear();
+  for (const value of from) set.add(value);
 }
 
 /** Whether a text has a call that records events. */

@@ -3,6 +3,7 @@
  * is. Without it a path would take turns that no run can take.
  */
 import { Unknown, type Value } from '../values.ts';
+import type { Copy } from './copy.ts';
 
 export interface Comparison {
   readonly of: Unknown;
@@ -37,6 +38,12 @@ export class Ranges {
   readonly #sums = new Map<Unknown, { readonly of: Unknown; readonly plus: number }>();
   /** What the turns that a loop takes make of a number. */
   readonly #settled = new Map<Unknown, number>();
+
+  takeHidden(from: Ranges, copy: Copy): void {
+    for (const [value, range] of from.#ranges) this.#ranges.set(copy(value), { ...range });
+    for (const [value, { of, plus }] of from.#sums) this.#sums.set(copy(value), { of: copy(of), plus });
+    for (const [value, turns] of from.#settled) this.#settled.set(copy(value), turns);
+  }
 
   sum(result: Unknown, of: Unknown, plus: number): void {
     const inner = this.#sums.get(of);

@@ -22,12 +22,13 @@ import { call } from './calls.ts';
 import { instantiate, lookup } from './classes.ts';
 import { GeneratorV } from './frame.ts';
 import { resumeGenerator, unknownParameter } from './functions.ts';
-import { fillState } from './fill.ts';
+import { type Filled, fillState } from './fill.ts';
 import { leaveEntry, useByCaller } from './handover.ts';
 import { runHooks } from './hooks.ts';
 import { unknownLength } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
+import { PreparedStates } from './prepared.ts';
 import { execBlock } from './statements.ts';
 
 export function runModuleEntry(m: Machine, syntax: Module): void {
@@ -40,7 +41,29 @@ export function runModuleEntry(m: Machine, syntax: Module): void {
   runHooks(m);
 }
 
-export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
+/** What was prepared for the entries of one run: the objects of classes, and the state in which the latest entry begins. */
+export class EntryStates {
+  readonly objects = new PreparedStates(mostObjects);
+  readonly latest = new PreparedStates(1);
+}
+
+const mostObjects = 256;
+
+export function runFunctionEntry(m: Machine, entry: FunctionEntry, states = new EntryStates()): void {
+  const [how, target, ...bound] = states.latest.prepared(m, entry.place, entry.node, () => begin(m, entry, states));
+  if (how === 'none') return;
+  if (how === 'make') makeInstance(m, target as ClassV);
+  else if (target instanceof FunctionV) {
+    if (how === 'turns') runTurns(m, target, bound[0]!);
+    else runCall(m, target, bound, target);
+  }
+  runHooks(m);
+}
+
+/** What comes after all that lies before the entry's own code: nothing, an object, the call of a function with values. */
+type Begun = readonly [how: 'none' | 'make' | 'call' | 'turns', ...values: Value[]];
+
+function begin(m: Machine, entry: FunctionEntry, states: EntryStates): Begun {
   const module = moduleValue(m, entry.module);
   const frame = moduleFrame(m, module);
   m.stack = [frame];
@@ -49,45 +72,47 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry): void {
   frame.hidden = true;
   if (!entry.owner) {
     const value = globalValue(m, module, entry.node.name);
-    const target = value instanceof FunctionV ? value : undefined;
-    if (target) runCall(m, target, [], target);
-  } else {
-    const { receiver } = entry;
-    const cls = receiver
-      ? globalValue(m, moduleValue(m, receiver.module), receiver.cls.name)
-      : globalValue(m, module, entry.owner.name);
-    if (!(cls instanceof ClassV)) return;
-    runMethod(m, cls, entry);
+    return value instanceof FunctionV ? ['call', value] : ['call'];
   }
-  runHooks(m);
+  const { receiver } = entry;
+  const cls = receiver
+    ? globalValue(m, moduleValue(m, receiver.module), receiver.cls.name)
+    : globalValue(m, module, entry.owner.name);
+  return cls instanceof ClassV ? beginMethod(m, cls, entry, states) : ['none'];
 }
 
-function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
-  const { receiver } = entry;
-  const found = receiver ? lookup(cls, entry.node.name) : cls.attributes.get(entry.node.name);
-  if (entry.node.name === '__init__') {
-    makeInstance(m, cls);
-    return;
-  }
-  if (found instanceof StaticMethodV) {
-    if (found.target instanceof FunctionV) runCall(m, found.target, [], found.target);
-    return;
-  }
-  if (found instanceof ClassMethodV) {
-    if (found.target instanceof FunctionV) runCall(m, found.target, [cls], found.target);
-    return;
-  }
+function beginMethod(m: Machine, cls: ClassV, entry: FunctionEntry, states: EntryStates): Begun {
+  if (entry.node.name === '__init__') return ['make', cls];
+  const found = methodOf(cls, entry);
+  if (found instanceof StaticMethodV) return ['call', found.target];
+  if (found instanceof ClassMethodV) return ['call', found.target, cls];
   const target = found instanceof PropertyV ? found.getter : found;
-  if (!(target instanceof FunctionV)) return;
-  if (isCalledUnbound(cls, entry)) {
-    runCall(m, target, [], target);
-    return;
-  }
+  if (!(target instanceof FunctionV)) return ['call'];
+  if (isCalledUnbound(cls, entry)) return ['call', target];
+  return beginWithObject(m, cls, entry, states);
+}
+
+function methodOf(cls: ClassV, { receiver, node }: FunctionEntry): Value | undefined {
+  return receiver ? lookup(cls, node.name) : cls.attributes.get(node.name);
+}
+
+function beginWithObject(m: Machine, ofClass: ClassV, entry: FunctionEntry, states: EntryStates): Begun {
+  const { receiver } = entry;
+  const key = [entry.module.file, receiver?.module.file ?? '', ofClass.name].join('\n');
   m.settled++;
-  const self = makeInstance(m, cls);
-  m.hostWaitAll();
+  let [self, cls] = states.objects.prepared(m, key, entry.node, () => {
+    const made = makeInstance(m, ofClass);
+    m.hostWaitAll();
+    return [made, ofClass];
+  }) as [Value, ClassV];
   const home = receiver ? { ...entry, module: receiver.module, owner: receiver.cls } : entry;
-  if (self instanceof InstanceV && !fillState(m, cls, self, home)) m.hostWaitAll();
+  if (self instanceof InstanceV) {
+    const filled = fillState(m, cls, self, home, (methods, fill) =>
+      methods === '' ? fill() : (states.objects.prepared(m, `${key}\n${methods}`, entry.node, fill) as Filled),
+    );
+    ({ self, cls } = filled);
+    if (!filled.inOrder) m.hostWaitAll();
+  }
   m.settled--;
   // Hooks that the constructor registers are judged with the constructor, where that is an entry.
   const init = lookup(cls, '__init__');
@@ -98,8 +123,9 @@ function runMethod(m: Machine, cls: ClassV, entry: FunctionEntry): void {
       if (value instanceof StreamV && !receiver && forkedBefore(cls, name, entry)) m.givenStreams.push(value);
   // Made the current one for good, it is the one that callers work on as well.
   if (m.explicit()) m.givenStreams.push(m.current().stream);
-  if (asksAgain(entry)) runTurns(m, target, self);
-  else runCall(m, target, [self], target);
+  const found = methodOf(cls, entry);
+  const target = found instanceof PropertyV ? found.getter : found!;
+  return [asksAgain(entry) ? 'turns' : 'call', target, self];
 }
 
 /**
