@@ -3394,3 +3394,50 @@ def consume():
     thread.join()
 
 consume()
+
+#- case: a stream that a class keeps, and that is ordered under the name of a variable
+class Store:
+    _to_host_stream = None
+
+    @classmethod
+    def start(cls, stream):
+        cls._to_host_stream = stream
+
+    @classmethod
+    def lane(cls):
+        return cls._to_host_stream
+
+    @classmethod
+    def save(cls, x, event=None):
+        x = x.cuda() * 2
+        lane = cls.lane()
+        if event is not None:
+            lane.wait_event(event)
+        with torch.cuda.stream(lane):
+            y = x + 1
+      #         ^ missing-wait
+        torch.cuda.current_stream().wait_stream(lane)
+        return y
+#- good
+class Store:
+    _to_host_stream = None
+
+    @classmethod
+    def start(cls, stream):
+        cls._to_host_stream = stream
+
+    @classmethod
+    def lane(cls):
+        return cls._to_host_stream
+
+    @classmethod
+    def save(cls, x, event=None):
+        x = x.cuda() * 2
+        lane = cls.lane()
+        if event is not None:
+            lane.wait_event(event)
+        lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(lane):
+            y = x + 1
+        torch.cuda.current_stream().wait_stream(lane)
+        return y

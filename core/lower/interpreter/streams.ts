@@ -17,7 +17,7 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
   if (!value.stream) {
     if (value.setUnder !== undefined && !isSet(m, value.setUnder)) return undefined;
     const kept = value.heldAs !== undefined && value.origin === 'result' && isOrdered(m, value.heldAs);
-    const unordered = value.origin === 'attribute' && !isOrderedAtAll(m, value.heldAs ?? value.name);
+    const unordered = value.origin === 'attribute' && !isOrderedAtAll(m, value);
     const foreign =
       unordered || (!kept && !startsHere(m, value) && (value.origin === 'result' || value.origin === 'external'));
     value.stream = m.newStream(value.heldAs ?? value.name, m.device, foreign);
@@ -65,11 +65,13 @@ function isOrdered(m: Machine, name: string): boolean {
 }
 
 /** Where nothing in a module orders a stream that its objects are given, that may be the current stream itself. */
-function isOrderedAtAll(m: Machine, name: string): boolean {
-  const last = /\w+$/.exec(name)?.[0];
-  if (last === undefined) return true;
+function isOrderedAtAll(m: Machine, value: Unknown): boolean {
+  const attribute = /\w+$/.exec(value.heldAs ?? value.name)?.[0];
+  if (attribute === undefined) return true;
+  const names = [attribute, ...[...m.frame.scope.vars].flatMap(([name, held]) => (held === value ? [name] : []))];
+  const name = `(?:${names.join('|')})`;
   return new RegExp(
-    `\\b${last}\\.(?:wait_|synchronize|record_event|query)|\\.(?:wait\\w*|record\\w*|synchronize)\\([^()\\n]*\\b${last}\\b`,
+    `\\b${name}\\.(?:wait_|synchronize|record_event|query)|\\.(?:wait\\w*|record\\w*|synchronize)\\([^()\\n]*\\b${name}\\b`,
   ).test(m.frame.module.syntax.text);
 }
 
