@@ -207,7 +207,7 @@ export class Machine {
     if (entry === before) return;
     this.entry = entry;
     const outermost = this.stack[0];
-    if (outermost) outermost.node = entry;
+    if (outermost?.node === before) outermost.node = entry;
     this.builder.moveOrigins(before, entry);
   }
 

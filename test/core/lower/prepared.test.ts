@@ -57,7 +57,20 @@ class Chain:
 `;
 
 const pipeline = `import contextlib
+from dataclasses import dataclass
 import torch
+
+@dataclass
+class Batch:
+    host: torch.Tensor
+    copy: torch.cuda.Stream = torch.cuda.Stream()
+
+    def upload(self):
+        with torch.cuda.stream(self.copy):
+            return self.host.to("cuda", non_blocking=True)
+
+    def join(self):
+        torch.cuda.current_stream().wait_stream(self.copy)
 
 class Pipeline:
     def __init__(self, model, device, overlap=True, hosts=None):
