@@ -174,11 +174,17 @@ export function callMethod(
   // Such a call fails, so what it is called on is not None in truth: whoever it is may wait for all there is.
   if (self === null && receiver instanceof Unknown && m.settled === 0 && m.before === 0 && !m.filling)
     throw new Raised('AttributeError', null);
-  if (self === null) m.hostWaitDevice(m.device, true);
+  if (self === null && (ordering.test(name) || /^record/.test(name) || args.some((arg) => mayBeTensor(m, arg))))
+    m.hostWaitDevice(m.device, true);
   if (self instanceof VersionV) return callMethod(m, versionText(m, self), name, args, keywords, node);
   const result = m.at(node, () => containerMethod(m, self, name, args, keywords, node));
   if (result !== undefined) return result;
   return m.at(node, () => unknownCall(m, name, args, keywords));
+}
+
+function mayBeTensor(m: Machine, arg: Value): boolean {
+  const value = resolved(m, arg);
+  return value instanceof TensorV || (value instanceof Unknown && !value.plain);
 }
 
 /** Tensors that a callee is handed, a container deep. */
