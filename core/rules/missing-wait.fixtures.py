@@ -3352,6 +3352,26 @@ def consume():
     thread.join()
 
 consume()
+#- good
+import collections
+import threading
+
+def produce(latest, lane):
+    with torch.cuda.stream(lane):
+        latest.append(torch.zeros(4, device="cuda"))
+        squares = torch.arange(1 << 20, device="cuda") ** 2
+    lane.synchronize()
+    latest.append(squares)
+
+def consume():
+    latest, lane = collections.deque(maxlen=1), torch.cuda.Stream()
+    thread = threading.Thread(target=produce, args=(latest, lane))
+    thread.start()
+    squares = latest.popleft()
+    print(squares.sum().item())
+    thread.join()
+
+consume()
 
 #- case: what a thread waits for after it has put something says nothing of that
 import queue

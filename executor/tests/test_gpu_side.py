@@ -190,8 +190,11 @@ class Lines(unittest.TestCase):
         self.assertEqual(self.wait_stream(lambda told: (lambda *_: told.append("mark") or 0, lambda *_: told.append("await") or 0)), both + 3 * ["mark", "await"])
         # What the driver refuses is asked of PyTorch.
         self.assertEqual(self.wait_stream(lambda told: (lambda *_: told.append("mark") or 400, None)), both + 3 * ["mark", *both])
+        # Somebody else who is told of records, or of waits, is told of these as well.
+        for listening in ("told_of_records", "told_of_waits"):
+            self.assertEqual(self.wait_stream(lambda told: (lambda *_: told.append("mark") or 0, lambda *_: told.append("await") or 0), listening), 4 * both)
 
-    def wait_stream(self, driver):
+    def wait_stream(self, driver, listening=None):
         """Checks what four calls write, and returns what they call."""
         told = []
 
@@ -238,6 +241,8 @@ class Lines(unittest.TestCase):
             saved = torch.cuda.Stream, torch.cuda.Event
             torch.cuda.Stream, torch.cuda.Event = Stream, Event
             event_calls, module.event_calls = module.event_calls, lambda: driver and driver(told)
+            if listening:
+                setattr(session.callbacks, listening, [print])
             calls = Calls(session)
             try:
                 calls._events()

@@ -55,7 +55,7 @@ import { givesBatches } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { external } from './modules.ts';
-import { callModule, isSaidToBeModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
+import { callModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
 import { eventMethod, eventOf, othersMayRecord, streamContext, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
 import { threadMethod } from './threads.ts';
@@ -433,7 +433,7 @@ function unknownMethod(
   if (/^register_.*hook$|^add_done_callback$|^register_callback$/.test(name)) {
     return registerHook(m, self, name, args);
   }
-  if ((name === 'to' || name === 'cuda') && !self.tensor && (m.discarded === node || isSaidToBeModule(m, self)))
+  if ((name === 'to' || name === 'cuda') && m.discarded === node && !self.tensor)
     if (moveUnknownModule(m, self, name, args, keywords, node)) return self;
   if (!self.plain && (tensorOnly(name) || (name === 'to' && looksLikeTransfer(args, keywords)) || name === 'cuda')) {
     const tensor = tensorOf(m, self);

@@ -389,7 +389,7 @@ function listMethod(
     case 'get':
     case 'get_nowait': {
       const front = name !== 'pop';
-      takeMessage(m, self, front);
+      takeMessage(m, self, front || typeof first === 'number' ? 'first' : 'last', self.items.length);
       if (self.items.length === 0) {
         if (name === 'get') m.awaitOthers();
         return self.open ? new Unknown('item', 'element') : new Unknown('item', 'result');

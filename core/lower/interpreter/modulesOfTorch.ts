@@ -195,20 +195,6 @@ export function moveUnknownModule(
   return true;
 }
 
-/** Methods that modules have and tensors have not. */
-const onlyOfModules =
-  'named_modules|named_children|named_parameters|named_buffers|parameters|buffers|modules|children|state_dict|load_state_dict|eval|train|zero_grad|register_(?:forward|full_backward)\\w*';
-
-/** Whether the code around, the class of the running method or the function, calls a method on it that only modules have. */
-export function isSaidToBeModule(m: Machine, self: Unknown): boolean {
-  const { fn, module } = m.frame;
-  const unit = fn?.owner?.node ?? fn?.node;
-  const name = /^(?:self\.)?(\w+)$/.exec(self.name)?.[1];
-  if (!unit || !name) return false;
-  const code = module.syntax.text.slice(unit.start, unit.end);
-  return new RegExp(`\\b${name}\\.(?:${onlyOfModules})\\(`).test(code);
-}
-
 /** A method of nn.Module called on a module of the program or of torch. */
 export function moduleMethod(
   m: Machine,

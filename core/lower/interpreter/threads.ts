@@ -54,11 +54,15 @@ export function leaveMessage(m: Machine, shared: Obj): void {
   left.push({ from: builder.thread, knows });
 }
 
-/** Something is taken out of it, `first` or last, which another thread may have put there. */
-export function takeMessage(m: Machine, shared: Obj, first: boolean): void {
+/**
+ * The first or the last of its `items` is taken out, which another thread may have put there. Items that went in another way
+ * have left their messages behind: they count, too.
+ */
+export function takeMessage(m: Machine, shared: Obj, which: 'first' | 'last', items: number): void {
   const left = m.messages.get(shared);
-  const message = first ? left?.shift() : left?.pop();
-  if (message && message.from !== m.builder.thread) m.emit({ kind: 'join', child: message.knows });
+  if (!left) return;
+  const taken = which === 'last' ? left.splice(-1) : left.splice(0, Math.max(1, left.length - items + 1));
+  for (const { from, knows } of taken) if (from !== m.builder.thread) m.emit({ kind: 'join', child: knows });
 }
 
 /** `threading.local()`: what a thread keeps for itself is set when it is first asked for, which an earlier call has done. */
