@@ -3461,3 +3461,177 @@ class Store:
             y = x + 1
         torch.cuda.current_stream().wait_stream(lane)
         return y
+
+#- case: a hook of gradients runs where the program starts its backward pass
+class Gauge:
+    def __init__(self, model):
+        self.side = torch.cuda.Stream()
+        self.norms = []
+        for parameter in model.parameters():
+            parameter.register_post_accumulate_grad_hook(self.measure)
+
+    def measure(self, parameter):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.norms.append(parameter.grad.norm())
+
+    def total(self):
+        return torch.stack(self.norms).sum()
+
+def train():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)).cuda()
+    gauge = Gauge(model)
+    model(torch.randn(4, 8, device="cuda")).mean().backward()
+    total = gauge.total()
+      #     ^ missing-wait
+    torch.cuda.synchronize()
+    print(total.item())
+
+train()
+#- good
+class Gauge:
+    def __init__(self, model):
+        self.side = torch.cuda.Stream()
+        self.norms = []
+        for parameter in model.parameters():
+            parameter.register_post_accumulate_grad_hook(self.measure)
+
+    def measure(self, parameter):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.norms.append(parameter.grad.norm())
+
+    def total(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        return torch.stack(self.norms).sum()
+
+def train():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 1)).cuda()
+    gauge = Gauge(model)
+    model(torch.randn(4, 8, device="cuda")).mean().backward()
+    total = gauge.total()
+    torch.cuda.synchronize()
+    print(total.item())
+
+train()
+
+#- case: an object that is a thread, and is at work while its methods are called
+import queue
+import threading
+
+class Uploader(threading.Thread):
+    def __init__(self, source):
+        super().__init__(daemon=True)
+        self.source = source
+        self.lane = torch.cuda.Stream()
+        self.out = queue.Queue(2)
+        self.start()
+
+    def run(self):
+        for host in self.source:
+            with torch.cuda.stream(self.lane):
+                x = host.pin_memory().cuda(non_blocking=True)
+            self.out.put(x)
+
+    def take(self):
+        x = self.out.get()
+        return x * 2
+      #        ^ missing-wait
+#- good
+import queue
+import threading
+
+class Uploader(threading.Thread):
+    def __init__(self, source):
+        super().__init__(daemon=True)
+        self.source = source
+        self.lane = torch.cuda.Stream()
+        self.out = queue.Queue(2)
+        self.start()
+
+    def run(self):
+        for host in self.source:
+            with torch.cuda.stream(self.lane):
+                x = host.pin_memory().cuda(non_blocking=True)
+            self.lane.synchronize()
+            self.out.put(x)
+
+    def take(self):
+        x = self.out.get()
+        return x * 2
+
+#- case: a signal tells no more than its sender knows
+import threading
+
+class Refresher:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+        self.asked = threading.Event()
+        self.ready = threading.Event()
+        self.host = torch.empty(8, pin_memory=True)
+        self.table = torch.empty(8, device="cuda")
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        while True:
+            self.asked.wait()
+            self.asked.clear()
+            with torch.cuda.stream(self.lane):
+                self.table.copy_(self.host, non_blocking=True)
+            self.ready.set()
+
+    def doubled(self):
+        self.asked.set()
+        self.ready.wait()
+        self.ready.clear()
+        return self.table * 2
+      #        ^ missing-wait
+#- good
+import threading
+
+class Refresher:
+    def __init__(self):
+        self.lane = torch.cuda.Stream()
+        self.asked = threading.Event()
+        self.ready = threading.Event()
+        self.host = torch.empty(8, pin_memory=True)
+        self.table = torch.empty(8, device="cuda")
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        while True:
+            self.asked.wait()
+            self.asked.clear()
+            with torch.cuda.stream(self.lane):
+                self.table.copy_(self.host, non_blocking=True)
+            self.lane.synchronize()
+            self.ready.set()
+
+    def doubled(self):
+        self.asked.set()
+        self.ready.wait()
+        self.ready.clear()
+        return self.table * 2
+#- good
+import threading
+
+class Refresher:
+    def __init__(self, source):
+        self.lane = torch.cuda.Stream()
+        self.lock = threading.Lock()
+        self.table = None
+        self.source = source
+        threading.Thread(target=self.work, daemon=True).start()
+
+    def work(self):
+        while True:
+            host = self.source.get()
+            with torch.cuda.stream(self.lane):
+                table = host.pin_memory().cuda(non_blocking=True)
+            self.lane.synchronize()
+            with self.lock:
+                self.table = table
+
+    def doubled(self):
+        with self.lock:
+            return self.table * 2

@@ -605,3 +605,78 @@ def rank(count):
         print(ranker.finish().sum().item())
 
 rank(3)
+
+#- case: an object's thread hands out tensors with events, which nobody waits for
+import queue
+import threading
+
+class Uploader:
+    def __init__(self, device):
+        self.device = torch.device(device)
+        self.slab = torch.empty(1024, pin_memory=True)
+        self.lane = torch.cuda.Stream(self.device)
+        self.inbox = queue.Queue(4)
+        self.outbox = queue.Queue(4)
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def work(self):
+        sent = None
+        while True:
+            chunk = self.inbox.get()
+            if chunk is None:
+                return
+            if sent is not None:
+                sent.synchronize()
+            self.slab.copy_(chunk)
+            with torch.cuda.stream(self.lane):
+                x = self.slab.to(self.device, non_blocking=True)
+                sent = torch.cuda.Event()
+                sent.record()
+            self.outbox.put((x, sent))
+
+    def put(self, chunk):
+        self.inbox.put(chunk)
+
+    def take(self):
+        x, sent = self.outbox.get()
+        x.record_stream(torch.cuda.current_stream())
+        return x
+      # ^^^^^^^^ unjoined-output
+#- good
+import queue
+import threading
+
+class Uploader:
+    def __init__(self, device):
+        self.device = torch.device(device)
+        self.slab = torch.empty(1024, pin_memory=True)
+        self.lane = torch.cuda.Stream(self.device)
+        self.inbox = queue.Queue(4)
+        self.outbox = queue.Queue(4)
+        self.thread = threading.Thread(target=self.work, daemon=True)
+        self.thread.start()
+
+    def work(self):
+        sent = None
+        while True:
+            chunk = self.inbox.get()
+            if chunk is None:
+                return
+            if sent is not None:
+                sent.synchronize()
+            self.slab.copy_(chunk)
+            with torch.cuda.stream(self.lane):
+                x = self.slab.to(self.device, non_blocking=True)
+                sent = torch.cuda.Event()
+                sent.record()
+            self.outbox.put((x, sent))
+
+    def put(self, chunk):
+        self.inbox.put(chunk)
+
+    def take(self):
+        x, sent = self.outbox.get()
+        torch.cuda.current_stream().wait_event(sent)
+        x.record_stream(torch.cuda.current_stream())
+        return x

@@ -14,6 +14,7 @@ import {
 import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
 import { lookup } from './classes.ts';
 import { Raised } from './frame.ts';
+import { runGradientHooks } from './hooks.ts';
 import type { Machine, Selection } from './machine.ts';
 import { selectionFor } from './memory.ts';
 
@@ -33,6 +34,7 @@ export function runBackward(m: Machine, loss: TensorV, node: Node): void {
   m.launch('backward', selection, [loss], []);
   const nodes = m.functionNodes.splice(0);
   for (const applied of nodes.reverse()) backwardOf(m, applied, node);
+  runGradientHooks(m);
 }
 
 function backwardOf(m: Machine, applied: FunctionNode, node: Node): void {

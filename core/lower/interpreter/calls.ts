@@ -50,7 +50,7 @@ import { callExternal, deviceCall } from './externals.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
-import { registerHook } from './hooks.ts';
+import { registerHook, runGradientHooks } from './hooks.ts';
 import { givesBatches } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
@@ -58,7 +58,7 @@ import { external } from './modules.ts';
 import { callModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
 import { eventMethod, eventOf, othersMayRecord, streamContext, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
-import { threadMethod } from './threads.ts';
+import { threadMethod, threadOf } from './threads.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
 import { openWork } from './unknown-work.ts';
@@ -140,6 +140,8 @@ export function callMethod(
     if (self instanceof InstanceV && !self.attributes.has(name)) {
       const result = contextMethod(m, self, name, args);
       if (result !== undefined) return result;
+      const thread = /^(?:start|join|is_alive)$/.test(name) && !lookup(self.cls, name) ? threadOf(self) : undefined;
+      if (thread) return m.at(node, () => threadMethod(m, thread, name, node));
     }
     const method = getAttribute(m, self, name);
     if (method instanceof BuiltinMethodV && method.self === self) {
@@ -468,6 +470,7 @@ function unknownMethod(
     return value;
   }
   const result = unknownCall(m, self.name ? `${self.name}.${name}` : name, args, keywords);
+  if (name === 'backward') runGradientHooks(m);
   if (name === 'get' || name === 'setdefault' || name === 'pop')
     if (args.length > 0 && result instanceof Unknown) {
       const key = `get:${isObj(args[0]) ? args[0].id : String(args[0])}`;

@@ -23,6 +23,7 @@ import { GeneratorV, Raised } from './frame.ts';
 import { functionOf, type Hook, runHook } from './hooks.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { parameterValue } from './run.ts';
+import { threadOf, threadTarget } from './threads.ts';
 
 const stores =
   /self\.\w+(\[[^\]]*\])?\s*(=[^=]|[-+*/|]=)|self\.\w+(\[[^\]]*\])?\.(append|appendleft|put|put_nowait|add|extend|update|setdefault|insert|copy_|fill_|zero_|add_|narrow)\(/;
@@ -81,6 +82,9 @@ export function fillState(
   filledBy: Fill,
 ): { readonly self: InstanceV; readonly cls: ClassV; readonly inOrder: boolean } {
   const text = entry.module.text;
+  const isThread = threadOf(made);
+  if (isThread) m.startedThreads.add(isThread);
+  const ofThreads = new Set([...m.startedThreads].map((thread) => threadTarget(thread)?.node));
   const methods: FunctionV[] = [];
   let orderedElsewhere = false;
   const own = [...ofClass.attributes.values()].filter((value) => value instanceof FunctionV);
@@ -98,6 +102,8 @@ export function fillState(
     // The end of a `with` over the object lies between its methods, too.
     if (/^__a?exit__$/.test(fn.name) && orders) orderedElsewhere = true;
     if (fn.name.startsWith('__')) continue;
+    // It is a thread that runs it.
+    if (ofThreads.has(fn.node)) continue;
     if (hostWaits || waitsForGiven) orderedElsewhere = true;
     const changes = stores || [...calls].some((name) => parts.has(name));
     // What the others call is theirs to order.

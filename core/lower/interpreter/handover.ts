@@ -138,7 +138,8 @@ function noteJoinedStreams(m: Machine): void {
     if (!(root instanceof InstanceV)) continue;
     for (const [name, value] of root.attributes) {
       const stream = value instanceof StreamV ? value : value instanceof Unknown ? value.stream : undefined;
-      eventsIn(value, events);
+      // What lies in a container that threads share goes with other tensors.
+      if (!(isObj(value) && m.messages.has(value))) eventsIn(value, events);
       if (!stream) continue;
       const waits = new RegExp(`\\bwait_stream\\(\\s*self\\.${name}\\b|\\bself\\.${name}\\.synchronize\\(`);
       const joins = resolutionOrder(root.cls).some((cls) =>

@@ -33,6 +33,8 @@ export interface Hook {
   readonly owner?: Value;
   /** Of saved tensors: what gives the tensor back. */
   readonly unpack?: Value;
+  /** A backward pass of the path has called it: it is judged where it ran. */
+  ran?: boolean;
 }
 
 const most = 8;
@@ -87,10 +89,28 @@ function callerOf(owner: Value, method: string): Hook['caller'] {
   return 'somebody';
 }
 
-/** Every hook at a later time than all before. */
+/** A backward pass that the program itself starts calls the hooks of gradients where it stands. */
+export function runGradientHooks(m: Machine): void {
+  if (m.settled > 0 || m.before > 0 || m.filling) return;
+  const registered = m.hooks.filter(({ caller }) => caller === 'gradient' || caller === 'parameter');
+  for (const hook of registered.slice(0, most)) {
+    const fn = functionOf(hook);
+    if (!fn || !m.concerned(fn)) continue;
+    hook.ran = true;
+    try {
+      runHook(m, hook);
+    } catch (error) {
+      if (!(error instanceof Raised)) throw error;
+    }
+  }
+}
+
+/** Every hook that has not run yet, at a later time than all before. */
 export function runHooks(m: Machine): void {
-  for (let count = 0; m.hooks.length > 0 && count < most; count++) {
+  for (let count = 0; m.hooks.length > 0 && count < most; ) {
     const hook = m.hooks.shift()!;
+    if (hook.ran) continue;
+    count++;
     m.hold(hook.fn);
     // What it leaves in a container around it, its maker may look at afterwards.
     m.givenToPools.push(hook.fn);

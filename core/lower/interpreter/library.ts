@@ -163,10 +163,10 @@ export function libraryCall(
     }
     case 'threading.Lock':
     case 'threading.RLock':
-    case 'threading.Condition':
     case 'threading.Semaphore':
       return plainContext(m);
     case 'threading.Event':
+    case 'threading.Condition':
     case 'threading.local':
     case 'threading.Barrier':
       return m.temp(new NativeV(path));

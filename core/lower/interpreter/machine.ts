@@ -28,6 +28,7 @@ import {
   Storage,
   StreamV,
   TensorV,
+  type ThreadV,
   TupleV,
   Unknown,
   type Value,
@@ -132,6 +133,8 @@ export class Machine {
   entered = false;
   /** What host threads left to others, by what they left it in: each knows what its thread knew then. */
   readonly messages = new Map<Obj, { readonly from: ThreadId; readonly knows: ThreadId }[]>();
+  /** Threads that an object which was made for a method's sake has at work. */
+  readonly startedThreads = new Set<ThreadV>();
   /** Calls of thread pools that run. */
   pooled = 0;
   /** Functions that such calls ran, and their arguments: other turns of theirs may see what is put there later. */

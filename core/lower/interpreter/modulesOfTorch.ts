@@ -25,8 +25,8 @@ import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
 import { isHost, operate } from './memory.ts';
-import { othersMayRecord } from './streams.ts';
 import { flag, tensorOf } from './tensors.ts';
+import { signalMethod } from './threads.ts';
 import { deviceTarget, namesHost } from './transfers.ts';
 import { resolved } from './truth.ts';
 
@@ -370,12 +370,6 @@ export function nativeMethod(
   }
   if (self.path === 'torch.autograd.Node' && /^register_(pre)?hook$/.test(name))
     return registerHook(m, self, name, args);
-  if (self.path.startsWith('threading.')) {
-    if (name === 'wait') {
-      m.hostWaitDevice(m.device, true);
-      othersMayRecord(m);
-    }
-    return name === 'is_set' ? new Unknown(name, 'result') : null;
-  }
+  if (self.path.startsWith('threading.')) return signalMethod(m, self, name);
   return unknownCall(m, `${self.path}.${name}`, args, keywords);
 }

@@ -30,6 +30,7 @@ import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { PreparedStates } from './prepared.ts';
 import { execBlock } from './statements.ts';
+import { runStartedThreads } from './threads.ts';
 
 export function runModuleEntry(m: Machine, syntax: Module): void {
   const module = moduleValue(m, syntax);
@@ -112,6 +113,7 @@ function beginWithObject(m: Machine, ofClass: ClassV, entry: FunctionEntry, stat
     );
     ({ self, cls } = filled);
     if (!filled.inOrder) m.hostWaitAll();
+    runStartedThreads(m, entry.node);
   }
   m.settled--;
   // Hooks that the constructor registers are judged with the constructor, where that is an entry.

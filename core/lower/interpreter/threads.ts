@@ -1,14 +1,45 @@
-/** Host threads: the target runs as if at once, on a thread of its own, with the default stream current; and what threads keep. */
+/**
+ * Host threads: the target runs as if at once, on a thread of its own, with the default stream current; and what threads
+ * keep, and tell each other.
+ */
 import type { Node } from '../../python/ast.ts';
-import { NativeV, type Obj, type ThreadV, Unknown, type Value } from '../values.ts';
+import { BoundMethodV, FunctionV, type InstanceV, NativeV, type Obj, ThreadV, Unknown, type Value } from '../values.ts';
 import { call } from './calls.ts';
+import { lookup, moduleLike } from './classes.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { othersMayRecord } from './streams.ts';
+
+/** The thread that an object of a class which derives from `threading.Thread` is. */
+export function threadOf(self: InstanceV): ThreadV | undefined {
+  if (!isThreadClass(self)) return undefined;
+  const known = self.attributes.get(ownThread);
+  if (known instanceof ThreadV) return known;
+  const run = lookup(self.cls, 'run');
+  if (!(run instanceof FunctionV)) return undefined;
+  const thread = new ThreadV(new BoundMethodV(self, run), [], new Map());
+  self.attributes.set(ownThread, thread);
+  return thread;
+}
+
+const ownThread = '…thread';
+
+/** The function of the program that the thread runs. */
+export function threadTarget({ target }: ThreadV): FunctionV | undefined {
+  const fn = target instanceof BoundMethodV ? target.target : target;
+  return fn instanceof FunctionV ? fn : undefined;
+}
+
+export function isThreadClass({ cls }: InstanceV): boolean {
+  return /^threading\.(?:Thread|Timer)$/.test(moduleLike(cls) ?? '');
+}
 
 export function threadMethod(m: Machine, self: ThreadV, name: string, node: Node): Value {
   switch (name) {
     case 'start':
-      runThread(m, self, node);
+      // Made for a method's sake, the object has its thread at work while the method runs.
+      if (m.settled > 0 && m.before === 0 && goesOn(self)) m.startedThreads.add(self);
+      else runThread(m, self, node);
       return null;
     case 'join':
       if (self.thread !== undefined && !self.joined) {
@@ -20,6 +51,32 @@ export function threadMethod(m: Machine, self: ThreadV, name: string, node: Node
       return new Unknown(name, 'result');
   }
   return null;
+}
+
+/** Whether a thread does something over and over for others: it takes things from them, or gives them some. */
+function goesOn(thread: ThreadV): boolean {
+  const fn = threadTarget(thread);
+  if (!fn) return false;
+  const text = fn.closure.module.syntax.text.slice(fn.node.start, fn.node.end);
+  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set)\(/m.test(text);
+}
+
+/**
+ * What threads that go on do lies beside the entry, not before it: nobody has waited for the work that they have just
+ * issued. What they tell nobody is known all the same, or nobody could use what they leave behind.
+ */
+export function runStartedThreads(m: Machine, node: Node): void {
+  // What the entry itself does the thread need not do before.
+  const started = [...m.startedThreads].filter((thread) => threadTarget(thread)?.node !== node);
+  m.startedThreads.clear();
+  m.filling = true;
+  for (const thread of started) {
+    runThread(m, thread, node);
+    if (thread.thread === undefined) continue;
+    const told = [...m.messages.values()].some((left) => left.some(({ from }) => from === thread.thread));
+    if (!told) m.emit({ kind: 'join', child: thread.thread });
+  }
+  m.filling = false;
 }
 
 function runThread(m: Machine, self: ThreadV, node: Node): void {
@@ -63,6 +120,32 @@ export function takeMessage(m: Machine, shared: Obj, which: 'first' | 'last', it
   if (!left) return;
   const taken = which === 'last' ? left.splice(-1) : left.splice(0, Math.max(1, left.length - items + 1));
   for (const { from, knows } of taken) if (from !== m.builder.thread) m.emit({ kind: 'join', child: knows });
+}
+
+/** What threads tell each other by: who waits knows what was known to whoever has told it; of somebody unknown, all there is. */
+export function signalMethod(m: Machine, self: NativeV, name: string): Value {
+  switch (name) {
+    case 'set':
+    case 'notify':
+    case 'notify_all':
+      leaveMessage(m, self);
+      return null;
+    case 'clear':
+      m.messages.delete(self);
+      return null;
+    case 'wait':
+    case 'wait_for': {
+      const { thread } = m.builder;
+      const told = (m.messages.get(self) ?? []).filter(({ from }) => from !== thread);
+      for (const { knows } of told) m.emit({ kind: 'join', child: knows });
+      if (told.length === 0 && thread === 0) m.hostWaitDevice(m.device, true);
+      else if (told.length === 0) m.awaitOthers();
+      othersMayRecord(m);
+    }
+  }
+  const answer = new Unknown(name, 'result');
+  answer.plain = true;
+  return answer;
 }
 
 /** `threading.local()`: what a thread keeps for itself is set when it is first asked for, which an earlier call has done. */
