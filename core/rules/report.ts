@@ -17,6 +17,7 @@ import { backwardMissingSync } from './backward-missing-sync.ts';
 import type { Severity } from './finding.ts';
 import { type WordedHazard, wordHazard } from './index.ts';
 import { causeOf, causeRelated, causeWords } from './causes.ts';
+import { usesEvent } from './eventUses.ts';
 import { capitalized, isBefore } from './rule.ts';
 import { frameNames, namesOf } from './source-names.ts';
 import { unjoinedOutput, unjoinedWords } from './unjoined-output.ts';
@@ -141,6 +142,7 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
       const instance = locate(path, hazard);
       if (!instance) continue;
       const { place } = instance;
+      if (hazard.kind === 'unused-event' && hasUse(path, place, hazard.event)) continue;
       const key = keyOf({ ...place, code: instance.words.rule.code });
       const known = found.get(key);
       if (known) {
@@ -218,6 +220,18 @@ function locate(path: LoweredPath, hazard: Hazard): Instance | undefined {
   const told = withCause(path, hazard, words, place.activation);
   const order = [frame, common, ...origin.frames.keys()].filter((f, i, all) => all.indexOf(f) === i);
   return { path, hazard, words: told, place, frames: order.map((f) => origin.frames[f]!) };
+}
+
+/** Whether the function that records the event has a use for it that no path came to. */
+function hasUse(path: LoweredPath, place: SourceFrame, event: EventId): boolean {
+  const activation = path.activations[place.activation];
+  if (!activation) return false;
+  const names = activation.bindings.filter(({ target }) => target.kind === 'event' && target.event === event);
+  return usesEvent(
+    activation.function ?? activation.module,
+    place,
+    names.map(({ expression }) => expression),
+  );
 }
 
 /** With what misleads about a wait that is there, if that is why the order is missing. */

@@ -251,3 +251,73 @@ class Loader:
             ready.record(self.side)
         slot.ready = ready
         return place
+
+#- case: a later turn of the loop waits for it
+def scatter(batches, pools, side, transport, target):
+    done = [torch.cuda.Event(), torch.cuda.Event()]
+    recorded = [False, False]
+    now, before = 0, None
+    for batch in batches:
+        if before is not None:
+            with torch.cuda.stream(side):
+                target.copy_(before, non_blocking=True)
+            done[1 - now].record(side)
+          # ^ unused-event
+            recorded[1 - now] = True
+        before, now = pools[now].take(batch), 1 - now
+    side.synchronize()
+#- good
+def scatter(batches, pools, side, transport, target):
+    done = [torch.cuda.Event(), torch.cuda.Event()]
+    recorded = [False, False]
+    now, before = 0, None
+    for batch in batches:
+        if recorded[now] and transport is not None:
+            transport.wait_event(done[now])
+        if before is not None:
+            with torch.cuda.stream(side):
+                target.copy_(before, non_blocking=True)
+            done[1 - now].record(side)
+            recorded[1 - now] = True
+        before, now = pools[now].take(batch), 1 - now
+    side.synchronize()
+
+#- case: the function gives it to whoever wants it, and one caller does not
+class Channel:
+    def __init__(self, agent):
+        self.agent = agent
+        self.lane = torch.cuda.Stream()
+
+    def submit(self, buffers):
+        self.agent.read(buffers, self.lane.cuda_stream)
+        done = torch.cuda.Event()
+        done.record(self.lane)
+        return done
+
+    def read(self, buffers):
+        self.submit(buffers)
+        self.lane.synchronize()
+        return len(buffers)
+
+#- case: a part that only some objects have takes it
+from library import Indexer
+
+class Attention(torch.nn.Module):
+    def __init__(self, config, lane):
+        super().__init__()
+        self.q = torch.nn.Linear(8, 8)
+        self.lane = lane
+        self.indexer = None
+        if config.ratio in (4, 128):
+            if config.ratio == 4:
+                self.indexer = Indexer(config)
+
+    def forward(self, x):
+        here = torch.cuda.current_stream()
+        q = self.q(x)
+        ready = here.record_event()
+        if self.indexer is not None:
+            with torch.cuda.stream(self.lane):
+                self.indexer(x=x, q=q, ready=ready)
+            here.wait_stream(self.lane)
+        return q
