@@ -140,6 +140,8 @@ export class Unknown extends Obj {
   madeBy: UnknownWork | undefined;
   /** The step before which the call that nobody knows gave it, where that may have made it on the current stream. */
   bornAt: number | undefined;
+  /** That call's work on the current stream, if others turn out to work with what it gave: `closeGiven`. */
+  givenBy: UnknownWork | undefined;
   /** Where it says true, a stream or event was seen to be done. */
   poll:
     | { readonly kind: 'event'; readonly event: EventId }

@@ -3635,3 +3635,85 @@ class Refresher:
     def doubled(self):
         with self.lock:
             return self.table * 2
+
+#- case: parts of what a callee gave, one of which goes on beside the current stream
+from context import projected
+
+class Attention:
+    def forward_prepare(self, hidden):
+        q, latent = projected(hidden.shape).split([8, 4], dim=-1)
+        current = torch.cuda.current_stream()
+        q = self.q_norm(q)
+        with torch.cuda.stream(self.lane):
+            k = self.k_norm(latent)
+      #         ^ missing-wait
+        current.wait_stream(self.lane)
+        return q @ k
+#- good
+from context import projected
+
+class Attention:
+    def forward_prepare(self, hidden):
+        q, latent = projected(hidden.shape).split([8, 4], dim=-1)
+        current = torch.cuda.current_stream()
+        self.lane.wait_stream(current)
+        q = self.q_norm(q)
+        with torch.cuda.stream(self.lane):
+            k = self.k_norm(latent)
+        current.wait_stream(self.lane)
+        return q @ k
+#- good
+from context import weights
+
+class Attention:
+    def forward_prepare(self, hidden):
+        scale, shift = weights(hidden.shape)
+        current = torch.cuda.current_stream()
+        with torch.cuda.stream(self.lane):
+            bias = self.k_norm(shift)
+            far = self.q_norm(scale)
+        current.wait_stream(self.lane)
+        return hidden * far + bias
+
+#- case: a callee that says whether something is supported gives no tensor
+from kernels import fused, gate, is_fused_supported
+
+class Mixer(torch.nn.Module):
+    def __init__(self, norm):
+        super().__init__()
+        self.norm = norm
+        self.lane = torch.cuda.Stream()
+
+    def forward(self, x):
+        normed = self.norm(x)
+        if is_fused_supported(normed, self.weight):
+            mixed = fused(normed, self.weight)
+        else:
+            mixed = normed * 2
+        with torch.cuda.stream(self.lane):
+            parts = gate(normed)
+      #             ^ missing-wait
+        normed.record_stream(self.lane)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return mixed + parts
+#- good
+from kernels import fused, gate, is_fused_supported
+
+class Mixer(torch.nn.Module):
+    def __init__(self, norm):
+        super().__init__()
+        self.norm = norm
+        self.lane = torch.cuda.Stream()
+
+    def forward(self, x):
+        normed = self.norm(x)
+        if is_fused_supported(normed, self.weight):
+            mixed = fused(normed, self.weight)
+        else:
+            mixed = normed * 2
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            parts = gate(normed)
+        normed.record_stream(self.lane)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return mixed + parts

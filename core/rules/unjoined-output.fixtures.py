@@ -680,3 +680,118 @@ class Uploader:
         torch.cuda.current_stream().wait_event(sent)
         x.record_stream(torch.cuda.current_stream())
         return x
+
+#- case: a stream that callers may leave out, on which the function begins its work
+from contextlib import nullcontext
+
+def gather(table, index, stream=None):
+    here = torch.cuda.current_stream()
+    bounded = index.clamp(0, 7)
+    if stream is not None:
+        stream.wait_stream(here)
+    with nullcontext() if stream is None else torch.cuda.stream(stream):
+        rows = table.index_select(0, bounded)
+    if stream is not None:
+        bounded.record_stream(stream)
+        rows.record_stream(here)
+    return rows
+  # ^^^^^^^^^^^ unjoined-output
+#- good
+from contextlib import nullcontext
+
+def gather(table, index, stream=None):
+    here = torch.cuda.current_stream()
+    bounded = index.clamp(0, 7)
+    if stream is not None:
+        stream.wait_stream(here)
+    with nullcontext() if stream is None else torch.cuda.stream(stream):
+        rows = table.index_select(0, bounded)
+    if stream is not None:
+        here.wait_stream(stream)
+        rows.record_stream(here)
+    return rows
+#- good
+def gather(table, index, stream):
+    here = torch.cuda.current_stream()
+    bounded = index.clamp(0, 7)
+    stream.wait_stream(here)
+    with torch.cuda.stream(stream):
+        rows = table.index_select(0, bounded)
+    bounded.record_stream(stream)
+    return rows
+
+#- case: who joins what it has begun itself joins nothing of another method
+class Experts(torch.nn.Module):
+    def __init__(self, shared, routed, lane):
+        super().__init__()
+        self.shared = shared
+        self.routed = routed
+        self.lane = lane
+
+    def both(self, hidden):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared(hidden)
+        routed = self.routed(hidden)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return shared + routed
+
+    def apart(self, hidden):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            up = self.shared.up(hidden)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        routed = self.routed(hidden)
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared.down(up)
+        return routed, shared
+      # ^^^^^^^^^^^^^^^^^^^^^ unjoined-output
+#- good
+class Experts(torch.nn.Module):
+    def __init__(self, shared, routed, lane):
+        super().__init__()
+        self.shared = shared
+        self.routed = routed
+        self.lane = lane
+
+    def both(self, hidden):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared(hidden)
+        routed = self.routed(hidden)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return shared + routed
+
+    def apart(self, hidden):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            up = self.shared.up(hidden)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        routed = self.routed(hidden)
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared.down(up)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        return routed, shared
+#- good
+class Experts(torch.nn.Module):
+    def __init__(self, shared, routed, lane):
+        super().__init__()
+        self.shared = shared
+        self.routed = routed
+        self.lane = lane
+
+    def settle(self):
+        torch.cuda.current_stream().wait_stream(self.lane)
+
+    def apart(self, hidden):
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            up = self.shared.up(hidden)
+        torch.cuda.current_stream().wait_stream(self.lane)
+        routed = self.routed(hidden)
+        self.lane.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.lane):
+            shared = self.shared.down(up)
+        return routed, shared

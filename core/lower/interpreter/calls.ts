@@ -61,7 +61,7 @@ import { tensorMethod, tensorOf } from './tensors.ts';
 import { threadMethod, threadOf } from './threads.ts';
 import { deviceTarget } from './transfers.ts';
 import { resolved } from './truth.ts';
-import { openWork } from './unknown-work.ts';
+import { openGiven, openWork } from './unknown-work.ts';
 import { versionText } from './versions.ts';
 import { workMethod } from './collectives.ts';
 
@@ -314,9 +314,16 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     if (told.length > 0) m.launch(name, selection, told, []);
     // A callee that gives a tensor computes with those that it gets.
     else result.madeBy = openWork(m, name, selection, [], onDevice, false);
-  }
+  } else if (givesTensors(m, name)) result.givenBy = openGiven(m, name, m.current());
   for (const tensor of tensors) if (tensor.storage.memory === 'pinned') tensor.storage.kept = true;
   return result;
+}
+
+/** Whether what the callee gives may be what it has just computed, in code that has to do with streams. */
+function givesTensors(m: Machine, name: string): boolean {
+  if (!m.entered || m.settled > 0 || m.before > 0 || m.filling || !m.concerned()) return false;
+  const own = name.slice(name.lastIndexOf('.') + 1);
+  return !onlyGives.test(own) && !moves.test(own);
 }
 
 function isContainer(value: Value): value is ListV | TupleV | SetV | DictV {
@@ -360,7 +367,7 @@ function computesHere(m: Machine, name: string): boolean {
 
 /** Callees that hand out, move or make things, or that only look at them. */
 const moves =
-  /(^|[._])(to|cuda|cpu|load\w*|fetch\w*|prefetch\w*|copy\w*|move\w*|upload\w*|offload\w*|transfer\w*|put|get\w*|set\w*|init\w*|reset\w*|log\w*|print\w*|len|range|build\w*|make\w*|create\w*|next|is\w*|has\w*|use\w*|should\w*|check\w*|assert\w*|debug|info|warn\w*|wait\w*|sync\w*|join|record\w*|register\w*|append|extend|update|pop|items|keys|values|split\w*_sizes?|format|join|int|float|str|bool|min|max|zip|enumerate|type|isinstance|super)$/i;
+  /(^|[._])(to|cuda|cpu|load\w*|fetch\w*|prefetch\w*|copy\w*|move\w*|upload\w*|offload\w*|transfer\w*|put|get\w*|set\w*|init\w*|reset\w*|log\w*|print\w*|len|range|build\w*|make\w*|create\w*|next|is\w*|has\w*|use\w*|should\w*|check\w*|assert\w*|debug|info|warn\w*|wait\w*|sync\w*|join|record\w*|register\w*|append|extend|update|pop|items|keys|values|split\w*_sizes?|format|join|int|float|str|bool|min|max|zip|enumerate|type|isinstance|super|supports?\w*|supported|enabled|available|allowed|eligible|compatible|can_\w+|needs?_\w+|needed|required)$/i;
 
 function takeForTensor(m: Machine, item: Value): void {
   const value = resolved(m, item);

@@ -119,6 +119,7 @@ function memoUnknown(owner: Unknown, key: string, shown = key): Value {
     const made = new Unknown(owner.name + shown, partOrigin(owner.origin));
     made.madeBy = owner.madeBy;
     made.bornAt = owner.bornAt;
+    made.givenBy = owner.givenBy;
     made.batch = owner.batch;
     made.plain = owner.plain && isSizes(owner.name);
     item = made;

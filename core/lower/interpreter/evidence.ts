@@ -17,9 +17,10 @@ function ofTensors(name: string): boolean {
   );
 }
 
-export function proveByWaits(builder: ProgramBuilder): void {
+export function proveByWaits(builder: ProgramBuilder, optional: ReadonlySet<StreamId>): void {
   const ordered = new Set<StreamId>();
   const waitedFor = new Set<StreamId>();
+  const begun = new Set<StreamId>();
   const uploading = new Set<StreamId>();
   const recorded = new Map<EventId, StreamId>();
   for (const step of builder.emitted) {
@@ -30,6 +31,8 @@ export function proveByWaits(builder: ProgramBuilder): void {
       if (from !== undefined) {
         ordered.add(from);
         waitedFor.add(from);
+        // Who passes no stream gets what is ready on the current one: so does who passes one, whose work begins here.
+        if (optional.has(step.stream) && builder.streams[from]!.isDefault) begun.add(step.stream);
       }
     } else if (step.kind === 'launch' && step.copy === 'h2d') uploading.add(step.stream);
   }
@@ -42,5 +45,6 @@ export function proveByWaits(builder: ProgramBuilder): void {
       if (memory === 'device') device.prove();
     }
   }
-  for (const stream of waitedFor) if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
+  for (const stream of [...waitedFor, ...begun])
+    if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
 }

@@ -142,13 +142,15 @@ function noteJoinedStreams(m: Machine): void {
       if (!(isObj(value) && m.messages.has(value))) eventsIn(value, events);
       if (!stream) continue;
       const waits = new RegExp(`\\bwait_stream\\(\\s*self\\.${name}\\b|\\bself\\.${name}\\.synchronize\\(`);
+      const selects = new RegExp(`\\bstream\\(\\s*self\\.${name}\\b|\\bwith self\\.${name}\\b`);
       const joins = resolutionOrder(root.cls).some((cls) =>
-        [...cls.attributes.values()].some(
-          (method) =>
-            method instanceof FunctionV &&
-            !running.has(method.node) &&
-            waits.test(method.closure.module.syntax.text.slice(method.node.start, method.node.end)),
-        ),
+        [...cls.attributes.values()].some((method) => {
+          if (!(method instanceof FunctionV) || running.has(method.node)) return false;
+          const text = method.closure.module.syntax.text.slice(method.node.start, method.node.end);
+          const at = text.search(waits);
+          // Who waits for what it has begun itself does so for nobody else.
+          return at >= 0 && !selects.test(text.slice(0, at));
+        }),
       );
       if (joins) m.builder.streams[stream.stream]!.joinedElsewhere = true;
     }

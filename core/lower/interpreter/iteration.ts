@@ -157,6 +157,7 @@ export function elementOf(owner: Unknown, name: string): Unknown {
   const item = new Unknown(name, partOrigin(owner.origin));
   item.madeBy = owner.madeBy;
   item.bornAt = owner.bornAt;
+  item.givenBy = owner.givenBy;
   item.batch = owner.batch;
   item.plain = owner.plain && isSizes(owner.name);
   if (owner.origin !== 'result') item.device.unite(owner.device);

@@ -41,7 +41,7 @@ import { type Frame, OutOfBudget, visitFrame } from './frame.ts';
 import { joinAll } from './streams.ts';
 import { type Hook, visitHook } from './hooks.ts';
 import { Ranges } from './ranges.ts';
-import { closeWork, type UnknownWork } from './unknown-work.ts';
+import { closeGiven, closeWork, type UnknownWork } from './unknown-work.ts';
 
 export interface Selection {
   readonly stream: StreamV;
@@ -54,7 +54,9 @@ const remaining: ReadonlySet<string> = new Set(['workspace', 'everyRelease', 'de
 
 /** What is told of a path that has ended. */
 const told: readonly string[] =
-  'builder activations handOvers unknownWork touched judged acted changesCallers refused'.split(' ');
+  'builder activations handOvers unknownWork givenWork optionalStreams touched judged acted changesCallers refused'.split(
+    ' ',
+  );
 
 /** Objects that are looked into before a pass over all that is alive is cheaper. */
 const longestLook = 64;
@@ -148,6 +150,8 @@ export class Machine {
   readonly ranges = new Ranges();
   /** Launches of callees that nobody knows. */
   readonly unknownWork: UnknownWork[] = [];
+  /** What callees that nobody knows gave, and on which stream. */
+  readonly givenWork: { readonly work: UnknownWork; readonly stream: StreamId }[] = [];
   readonly nextCounts = new Map<string, number>();
   readonly indexOrder = new Map<string, Map<string, number>>();
   /** A frame that ends: its names count no more, except where a closure has them. */
@@ -448,6 +452,8 @@ export class Machine {
   }
 
   readonly givenStreams: StreamV[] = [];
+  /** Streams that the entry's caller may pass or not. */
+  readonly optionalStreams = new Set<StreamId>();
   /** Streams of one of several devices, nobody knows of which. */
   readonly elsewhere = new Set<StreamId>();
   /** Streams that this path has made the current ones. */
@@ -909,7 +915,8 @@ export class Machine {
     const placed = (index: number): number => this.builder.placed(index);
     this.#loseReachableEvents();
     for (const work of this.unknownWork) closeWork(work);
-    proveByWaits(this.builder);
+    closeGiven(this);
+    proveByWaits(this.builder, this.optionalStreams);
     const unnamed = (name: string): string => (name.startsWith('?') ? name.slice(1) : name);
     for (const entry of [...this.builder.blocks, ...this.builder.streams, ...this.builder.events])
       entry.name = unnamed(entry.name);

@@ -32,7 +32,22 @@ import { PreparedStates } from './prepared.ts';
 import { execBlock } from './statements.ts';
 import { runStartedThreads } from './threads.ts';
 
+/** What is taken from a place that every second turn comes to: `slots[turn % 2]`, `self.at ^= 1`. */
+const takesTurns = /%\s*2\s*\]|\[\s*1\s*-\s*[\w.]+\s*\]|\^=?\s*1\b/;
+const usual = new WeakMap<Module, number>();
+
+/** Turns of a sequence of unknown length: two, and a third where two buffers come round. */
+function usualTurns(module: Module): number {
+  let turns = usual.get(module);
+  if (turns === undefined) {
+    turns = takesTurns.test(module.text) ? 3 : 2;
+    usual.set(module, turns);
+  }
+  return turns;
+}
+
 export function runModuleEntry(m: Machine, syntax: Module): void {
+  m.turns = usualTurns(syntax);
   const module = moduleValue(m, syntax);
   module.main = true;
   const frame = moduleFrame(m, module);
@@ -65,6 +80,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry, states = new 
 type Begun = readonly [how: 'none' | 'make' | 'call' | 'turns', ...values: Value[]];
 
 function begin(m: Machine, entry: FunctionEntry, states: EntryStates): Begun {
+  m.turns = usualTurns(entry.module);
   const module = moduleValue(m, entry.module);
   const frame = moduleFrame(m, module);
   m.stack = [frame];
@@ -153,6 +169,7 @@ function asksAgain({ node }: FunctionEntry): boolean {
 
 /** Whoever asks for one item after the other uses each, and lets go of it when it has the next one. */
 function runTurns(m: Machine, target: FunctionV, self: Value): void {
+  const { turns } = m;
   m.usedAtOnce = true;
   m.turns = 2 * generatorTurns;
   // What holds of one item holds of the others: a batch has the keys that the one before had.
@@ -162,7 +179,7 @@ function runTurns(m: Machine, target: FunctionV, self: Value): void {
     m.stack[0]!.temps = [];
     m.collect('scope');
   }
-  m.turns = 2;
+  m.turns = turns;
   m.sameTurns--;
   m.usedAtOnce = false;
 }
@@ -280,6 +297,7 @@ const generatorTurns = 4;
 export function leaveGenerator(m: Machine, result: Value): void {
   if (!(result instanceof GeneratorV)) return;
   m.roots.push(result);
+  const { turns } = m;
   m.turns = generatorTurns;
   for (let turn = 0; turn < 2 * generatorTurns; turn++) {
     const item = resumeGenerator(m, result, null);
@@ -293,5 +311,5 @@ export function leaveGenerator(m: Machine, result: Value): void {
     m.emit({ kind: 'outside', stream: m.current().stream.stream });
     m.stack.pop();
   }
-  m.turns = 2;
+  m.turns = turns;
 }

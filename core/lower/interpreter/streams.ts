@@ -26,6 +26,7 @@ export function streamOf(m: Machine, value_: Value | undefined): StreamV | undef
     const own = kept || value.origin === 'attribute';
     if (!foreign && (!own || waitsElsewhere(m, value.heldAs ?? value.name))) m.readyBefore(value.stream);
     if (value.origin === 'parameter' || value.origin === 'element') m.builder.streams[value.stream.stream]!.lent = true;
+    if (value.hint === null) m.optionalStreams.add(value.stream.stream);
   }
   return value.stream;
 }

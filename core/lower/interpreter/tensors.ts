@@ -59,6 +59,7 @@ export function tensorOf(m: Machine, value_: Value | undefined): TensorV | undef
     value.tensor = tensor;
     if (m.frame.scope.vars.get(value.name) === value) m.bind(value.name, value, true);
     if (value.madeBy) gave(m, value.madeBy, tensor);
+    else if (made === 'unknown') value.givenBy?.given.push(value);
   }
   return value.tensor;
 }
@@ -445,6 +446,8 @@ export function tensorMethod(
     const part = name === 'narrow' || name === 'select' ? narrowed(m, self, name, args) : view(m, self);
     if (/^(t|transpose|permute|swapaxes|swapdims|movedim|moveaxis|adjoint|t_|transpose_)$/.test(name))
       part.transposed = !self.transposed;
+    // Elements that stand at several places are copied where one after the other is wanted.
+    if (/^(expand|expand_as|broadcast_to)$/.test(name)) part.transposed = true;
     if (name === 'detach' || name === 'data') {
       part.grads = 'no';
       part.saved = undefined;
