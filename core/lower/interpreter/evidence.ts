@@ -31,7 +31,6 @@ export function proveByWaits(builder: ProgramBuilder, optional: ReadonlySet<Stre
       if (from !== undefined) {
         ordered.add(from);
         waitedFor.add(from);
-        // Who passes no stream gets what is ready on the current one: so does who passes one, whose work begins here.
         if (optional.has(step.stream) && builder.streams[from]!.isDefault) begun.add(step.stream);
       }
     } else if (step.kind === 'launch' && step.copy === 'h2d') uploading.add(step.stream);
@@ -45,6 +44,12 @@ export function proveByWaits(builder: ProgramBuilder, optional: ReadonlySet<Stre
       if (memory === 'device') device.prove();
     }
   }
-  for (const stream of [...waitedFor, ...begun])
-    if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
+  // Who passes no stream gets what is ready on the current one: so does who passes one, where the work begins here and the
+  // result is said to be used there. Who passes one for uploads waits for them later.
+  for (const step of builder.emitted) {
+    if (step.kind !== 'recordStream' || !builder.streams[step.stream]!.isDefault) continue;
+    const from = builder.blocks[step.block]!.stream;
+    if (from !== undefined && begun.has(from) && !uploading.has(from)) waitedFor.add(from);
+  }
+  for (const stream of waitedFor) if (builder.streams[stream]!.lent) builder.streams[stream]!.lent = false;
 }

@@ -22,7 +22,7 @@ import { resolutionOrder } from './classes.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { functionOf, type Hook, runHook } from './hooks.ts';
 import { type Machine, recordsEvents } from './machine.ts';
-import { parameterValue } from './run.ts';
+import { argumentValue } from './run.ts';
 import { threadOf, threadTarget } from './threads.ts';
 
 const stores =
@@ -144,7 +144,7 @@ function runMethod(m: Machine, self: InstanceV, fn: FunctionV): void {
   run(m, () => {
     const args: Value[] = [];
     for (const parameter of fn.parameters.slice(1)) {
-      const value = parameterValue(m, fn, parameter);
+      const value = argumentValue(m, fn, parameter);
       if (value !== undefined && parameter.kind !== 'keyword-only') args.push(value);
     }
     const result = call(m, new BoundMethodV(self, fn), args, new Map(), fn.node);

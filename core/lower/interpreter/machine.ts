@@ -127,6 +127,8 @@ export class Machine {
   turns = 2;
   /** Methods run only to fill an object's state: what they read is no concern of the entry. */
   filling = false;
+  /** Parameters of methods that say which of an object's things is meant, by name. */
+  readonly toldWhich = new Map<string, Value>();
   /** What the entry gives its caller changes what the caller's own code does. */
   changesCallers = false;
   /** The function that is the entry: what it calls has to do with streams, or it would be none. */

@@ -234,6 +234,17 @@ export function parameterValue(m: Machine, fn: FunctionV, parameter: Parameter):
   return value;
 }
 
+/** What says of which of several things a method is to do something. */
+const tellsWhich = /^(?:i|idx|index|key|name|slot|layer|\w+_(?:i|idx|index|id|key|name))$/;
+
+/** What a caller gives a method: methods of one object that are told which of its things they work on are told the same. */
+export function argumentValue(m: Machine, fn: FunctionV, parameter: Parameter): Value | undefined {
+  if (!tellsWhich.test(parameter.name) || fn.defaults.has(parameter.name)) return parameterValue(m, fn, parameter);
+  const known = m.toldWhich.get(parameter.name) ?? parameterValue(m, fn, parameter);
+  if (known !== undefined) m.toldWhich.set(parameter.name, known);
+  return known;
+}
+
 /** What a caller gives for `*name`: as many as a sequence of unknown length has. */
 function manyArguments(m: Machine, parameter: Parameter): Value[] {
   const values = Array.from({ length: unknownLength }, (_, i) => new Unknown(`${parameter.name}[${i}]`, 'parameter'));
@@ -255,7 +266,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
     if (parameter.kind === 'star' && parameter.name !== '') args.push(...manyArguments(m, parameter));
     if (parameter.kind === 'double-star' && goesThrough(target, parameter.name))
       for (const [i, value] of manyArguments(m, parameter).entries()) keywords.set(`${parameter.name}_${i}`, value);
-    const value = parameterValue(m, target, parameter);
+    const value = bound.length > 0 ? argumentValue(m, target, parameter) : parameterValue(m, target, parameter);
     if (value === undefined) continue;
     if (parameter.kind === 'keyword-only') keywords.set(parameter.name, value);
     else args.push(value);
