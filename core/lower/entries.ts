@@ -52,12 +52,20 @@ function examine(node: FunctionDef, module: Module): Facts {
     says: speaksOfStreams(code),
     mentions,
     touches: [...new Set([...code.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!))],
-    stores: node.name === '__init__' ? [] : [...code.matchAll(stored)].map((match) => match[1]!),
+    stores: [...code.matchAll(node.name === '__init__' ? leftByHooks(code) : stored)].map((match) => match[1]!),
   };
 }
 
 const identifier = /[A-Za-z_]\w*/g;
 const stored = /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|update|\w+_|narrow|view|chunk)\()/g;
+
+/** What a constructor sets is there from the start; hooks inside of it add to lists when they are called. */
+function leftByHooks(code: string): RegExp {
+  return /\.register_\w*hook\(/.test(code) ? added : nothing;
+}
+
+const added = /\bself\.(\w+)\.(?:append|put|add|extend|update)\(/g;
+const nothing = /(?!)/g;
 
 const said = new WeakMap<Node, boolean>();
 

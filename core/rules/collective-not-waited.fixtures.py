@@ -665,3 +665,120 @@ def scaled(x, weight, w):
     narrow = x @ weight.cuda()
     wide = total @ w.cuda()
     return narrow + wide
+
+#- case: handles that hooks inside of a constructor leave to a method
+import torch.distributed as dist
+
+class Closure:
+    def __init__(self, module):
+        self.module = module
+        self.handles = []
+
+        def hook(param):
+            self.handles.append(dist.all_reduce(param.grad, async_op=True))
+
+        for param in self.module.parameters():
+            if param.requires_grad:
+                param.register_post_accumulate_grad_hook(hook)
+
+    def finish(self):
+        self.handles.clear()
+      # ^ collective-not-waited
+
+class Lambda(torch.nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.handles = []
+        for p in module.parameters():
+            p.register_post_accumulate_grad_hook(
+                lambda p: self.handles.append((dist.all_reduce(p.grad, async_op=True), p))
+            )
+
+    def finish(self):
+        for handle, param in self.handles:
+            param.grad.div_(2)
+          # ^ collective-not-waited
+        self.handles.clear()
+#- good
+import torch.distributed as dist
+
+class Closure:
+    def __init__(self, module):
+        self.module = module
+        self.handles = []
+
+        def hook(param):
+            self.handles.append(dist.all_reduce(param.grad, async_op=True))
+
+        for param in self.module.parameters():
+            if param.requires_grad:
+                param.register_post_accumulate_grad_hook(hook)
+
+    def finish(self):
+        for handle in self.handles:
+            if handle is not None:
+                handle.wait()
+        self.handles.clear()
+
+class Lambda(torch.nn.Module):
+    def __init__(self, module):
+        super().__init__()
+        self.handles = []
+        for p in module.parameters():
+            p.register_post_accumulate_grad_hook(
+                lambda p: self.handles.append((dist.all_reduce(p.grad, async_op=True), p))
+            )
+
+    def finish(self):
+        for handle, param in self.handles:
+            handle.wait()
+            param.grad.div_(2)
+        self.handles.clear()
+#- good
+import torch.distributed as dist
+
+class Synchronized:
+    def __init__(self, module):
+        self.handles = []
+        for param in module.parameters():
+            param.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, param):
+        self.handles.append(dist.all_reduce(param.grad, async_op=True))
+
+    def finish(self):
+        torch.cuda.synchronize()
+        self.handles.clear()
+#- good
+import torch.distributed as dist
+
+class Last:
+    def __init__(self, module):
+        self.handles = []
+        for param in module.parameters():
+            param.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, param):
+        self.handles.append(dist.all_reduce(param.grad, async_op=True))
+
+    def finish(self):
+        self.handles[-1].wait()
+        self.handles.clear()
+#- good
+import torch.distributed as dist
+
+class Dropped:
+    def __init__(self, module):
+        self.handles = []
+        for param in module.parameters():
+            param.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, param):
+        self.handles.append(dist.all_reduce(param.grad, async_op=True))
+
+    def finish(self):
+        for handle in self.handles:
+            handle.wait()
+
+    def reset(self):
+        self.handles.clear()

@@ -1,7 +1,8 @@
 /**
  * ## What it does
  *
- * Reports a tensor of an asynchronous collective that is used before the handle's `wait()`.
+ * Reports a tensor of an asynchronous collective that is used before the handle's `wait()`. An object that clears a list
+ * of handles which hooks or other methods have filled uses their tensors: nobody can wait for them any more.
  *
  * ## What happens on the GPU
  *

@@ -330,3 +330,52 @@ class Mover:
     def move(self, x):
         x = x.to(self.target, non_blocking=self.fast)
         return x.to(dtype=torch.float16)
+
+#- case: a hook of a module runs where the program calls the module
+class Recorder:
+    def __init__(self, module):
+        self.side = torch.cuda.Stream()
+        self.host = torch.empty(4, 8, pin_memory=True)
+        module.register_forward_hook(self.note)
+
+    def note(self, module, args, output):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.host.copy_(output.detach(), non_blocking=True)
+        output.record_stream(self.side)
+
+    def read(self):
+        return self.host.sum().item()
+      #        ^ host-read-before-sync
+
+def main():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)).cuda()
+    recorder = Recorder(model[0])
+    model(torch.randn(4, 8, device="cuda"))
+    print(recorder.read())
+
+main()
+#- good
+class Recorder:
+    def __init__(self, module):
+        self.side = torch.cuda.Stream()
+        self.host = torch.empty(4, 8, pin_memory=True)
+        module.register_forward_hook(self.note)
+
+    def note(self, module, args, output):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.host.copy_(output.detach(), non_blocking=True)
+        output.record_stream(self.side)
+
+    def read(self):
+        self.side.synchronize()
+        return self.host.sum().item()
+
+def main():
+    model = torch.nn.Sequential(torch.nn.Linear(8, 8), torch.nn.Linear(8, 8)).cuda()
+    recorder = Recorder(model[0])
+    model(torch.randn(4, 8, device="cuda"))
+    print(recorder.read())
+
+main()

@@ -50,7 +50,7 @@ import { callExternal, deviceCall } from './externals.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
-import { registerHook, runGradientHooks } from './hooks.ts';
+import { callHooked, registerHook, runGradientHooks } from './hooks.ts';
 import { givesBatches } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
@@ -90,11 +90,13 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
     if (method instanceof FunctionV) return call(m, new BoundMethodV(target, method), args, keywords, node);
     if (moduleLike(target.cls) === 'torch.nn.Module') {
       const forward = target.attributes.get('forward') ?? lookup(target.cls, 'forward');
-      if (forward instanceof FunctionV) return call(m, new BoundMethodV(target, forward), args, keywords, node);
+      if (forward instanceof FunctionV)
+        return callHooked(m, target, args, () => call(m, new BoundMethodV(target, forward), args, keywords, node));
       if (forward !== undefined && isObj(forward)) return call(m, forward, args, keywords, node);
     }
   }
-  if (target instanceof NativeV) return m.at(node, () => callModule(m, target, args, keywords, node));
+  if (target instanceof NativeV)
+    return m.at(node, () => callHooked(m, target, args, () => callModule(m, target, args, keywords, node)));
   if (target instanceof KernelV) return m.at(node, () => launchKernel(m, target, args, keywords));
   if (target instanceof StaticMethodV) return call(m, target.target, args, keywords, node);
   if (target instanceof ClassMethodV) return call(m, target.target, args, keywords, node);

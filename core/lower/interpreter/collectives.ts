@@ -10,6 +10,7 @@ import {
   NativeV,
   type StreamV,
   type TensorV,
+  TupleV,
   Unknown,
   type Value,
   WorkV,
@@ -270,6 +271,19 @@ export function workMethod(m: Machine, self: WorkV, name: string, args: readonly
   const value = new Unknown(name, 'result');
   value.plain = true;
   return value;
+}
+
+/**
+ * An object lets go of handles that hooks or other methods have left to it: nobody can wait for them any more, and whoever
+ * comes next works with their tensors.
+ */
+export function dropHandles(m: Machine, items: Iterable<Value>, depth = 0): void {
+  if (!m.entered || m.filling || m.settled > 0) return;
+  for (const item of items)
+    if (item instanceof WorkV && item.event < m.eventsBefore) {
+      const tensors = item.tensors.filter(({ storage }) => storage.memory === 'device');
+      m.launch("the caller's work", m.current(), tensors, []);
+    } else if ((item instanceof TupleV || item instanceof ListV) && depth < 2) dropHandles(m, item.items, depth + 1);
 }
 
 /** `torch.futures.wait_all` waits for each, `collect_all` gives one future for all; undefined: some are not known. */

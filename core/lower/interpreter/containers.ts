@@ -29,6 +29,7 @@ import {
 } from '../values.ts';
 import { call } from './calls.ts';
 import { lookup } from './classes.ts';
+import { dropHandles } from './collectives.ts';
 import { Raised } from './frame.ts';
 import { isSizes, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
@@ -409,6 +410,7 @@ function listMethod(
       return null;
     }
     case 'clear':
+      dropHandles(m, self.items);
       for (const item of self.items) m.drop(item);
       self.items = [];
       self.open = false;

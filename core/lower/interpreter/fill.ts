@@ -125,10 +125,13 @@ export function fillState(
   });
   // What the object has registered with others is called by them, as its public methods are.
   const nodes = new Set(own.map(({ node }) => node));
+  const inside = ({ node: fn, closure }: FunctionV): boolean =>
+    closure.module === ofClass.module && !!ofClass.node && fn.start > ofClass.node.start && fn.end <= ofClass.node.end;
   const registered = new Map<FunctionV['node'], Hook>();
   for (const hook of m.hooks) {
-    const node = functionOf(hook)?.node;
-    if (node && node !== entry.node && nodes.has(node) && hook.caller !== 'saved tensors') registered.set(node, hook);
+    const fn = functionOf(hook);
+    if (!fn || fn.node === entry.node || hook.caller === 'saved tensors') continue;
+    if (nodes.has(fn.node) || inside(fn)) registered.set(fn.node, hook);
   }
   for (const [node, hook] of [...registered].slice(0, mostMethods)) {
     ordering.delete(node);

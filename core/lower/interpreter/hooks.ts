@@ -10,9 +10,11 @@ import {
   FunctionV,
   isObj,
   NativeV,
+  type Obj,
   PartialV,
   type Scope,
   TensorV,
+  TupleV,
   Unknown,
   type Value,
 } from '../values.ts';
@@ -33,7 +35,9 @@ export interface Hook {
   readonly owner?: Value;
   /** Of saved tensors: what gives the tensor back. */
   readonly unpack?: Value;
-  /** A backward pass of the path has called it: it is judged where it ran. */
+  /** Of a module's: whether it runs before its forward or after it, where it is a forward's at all. */
+  readonly when?: 'before' | 'after';
+  /** The path has come to where it is called: it is judged there. */
   ran?: boolean;
 }
 
@@ -49,7 +53,13 @@ export function visitHook(hook: Hook, visit: (value: Value | undefined) => void)
 export function registerHook(m: Machine, owner: Value, method: string, args: readonly Value[]): Unknown {
   for (const fn of args)
     if (isCallable(fn)) {
-      m.hooks.push({ caller: callerOf(owner, method), fn, owner });
+      const when = /^register_forward_(pre_)?hook$/.exec(method);
+      m.hooks.push({
+        caller: callerOf(owner, method),
+        fn,
+        owner,
+        ...(when ? { when: when[1] ? 'before' : 'after' } : {}),
+      });
       if (owner instanceof Unknown && fn instanceof FunctionV) leaveToHook(m, fn);
     }
   return m.temp(new Unknown('handle', 'result'));
@@ -87,6 +97,31 @@ function callerOf(owner: Value, method: string): Hook['caller'] {
   if (method === 'register_hook') return 'gradient';
   if (/^register_(forward|backward|full_backward)/.test(method)) return 'module';
   return 'somebody';
+}
+
+/** Calls a module of the program's own, and the hooks of its forward around it. */
+export function callHooked(m: Machine, module: Obj, args: readonly Value[], forward: () => Value): Value {
+  const hooks = m.settled > 0 || m.before > 0 || m.filling ? [] : m.hooks.filter(({ owner }) => owner === module);
+  if (!hooks.some(({ when }) => when !== undefined)) return forward();
+  const given = m.temp(new TupleV([...args]));
+  const run = (when: Hook['when'], ...values: Value[]): Value => {
+    let result: Value = null;
+    for (const hook of hooks) {
+      const fn = functionOf(hook);
+      if (hook.when !== when || !fn || !m.concerned(fn)) continue;
+      hook.ran = true;
+      try {
+        result = call(m, hook.fn, [module, given, ...values], noKeywords, m.frame.node) ?? result;
+      } catch (error) {
+        if (!(error instanceof Raised)) throw error;
+      }
+    }
+    return result;
+  };
+  run('before');
+  const result = forward();
+  m.hold(result);
+  return run('after', result) ?? result;
 }
 
 /** A backward pass that the program itself starts calls the hooks of gradients where it stands. */

@@ -135,6 +135,8 @@ export class Machine {
   entry: Node | undefined;
   /** The entry's call has begun. */
   entered = false;
+  /** Events that were there before it. */
+  eventsBefore = 0;
   /** What host threads left to others, by what they left it in: each knows what its thread knew then. */
   readonly messages = new Map<Obj, { readonly from: ThreadId; readonly knows: ThreadId }[]>();
   /** Threads that an object which was made for a method's sake has at work. */
@@ -485,6 +487,7 @@ export class Machine {
   /** A call from outside comes next: the entry's, or a hook's. What it is given was made just before. */
   arrive(): void {
     this.entered = true;
+    this.eventsBefore = this.builder.events.length;
     this.builder.enter();
     for (const stream of this.givenStreams) this.#makeReady(stream);
   }
