@@ -38,6 +38,7 @@ export class Conflicts implements PairCheck {
   #start = 0;
   #end = 0;
   #accuse = false;
+  #rows = false;
   /** A pair without order was not told, for want of evidence or of knowledge about a stream. */
   suspected = false;
 
@@ -154,6 +155,7 @@ export class Conflicts implements PairCheck {
     this.#block = block;
     this.#start = start;
     this.#end = end;
+    this.#rows = access.rows === true;
     this.#accuse = entry.evidence && !access.unknownRange && (onHost || !this.#unknown(actor));
     let map = this.#maps[block];
     if (!map) {
@@ -185,6 +187,7 @@ export class Conflicts implements PairCheck {
       !this.#accuse ||
       this.#unknown(firstStream) ||
       this.#isAnyOf(first, firstStream) ||
+      (this.#rows && this.#picksRows(first)) ||
       this.#joinedByUnknown(first, firstStream) ||
       (this.#actor >= this.#streams && first < (this.#program.entered ?? 0))
     ) {
@@ -245,6 +248,12 @@ export class Conflicts implements PairCheck {
     if (this.#actor >= this.#streams || this.#program.streams[this.#actor]!.picked !== true) return false;
     const step = this.#program.steps[first]!;
     return step.kind === 'launch' && step.before === true;
+  }
+
+  /** Whether the earlier access, too, is to rows that a table picks. */
+  #picksRows(first: StepIndex): boolean {
+    const step = this.#program.steps[first]!;
+    return step.kind === 'launch' && step.accesses.every(({ block, rows }) => block !== this.#block || rows === true);
   }
 
   /** A stream that the program was given waits for the write: that is where its receiver is said to work. */

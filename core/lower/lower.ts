@@ -20,6 +20,7 @@ import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { EntryStates, runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
+import { withTurned } from './turned.ts';
 import { actsOnStreams, codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
 
 export interface LowerOptions {
@@ -184,7 +185,10 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     options.leavesOpen ?? (() => true),
   );
   cover(done);
-  return [...done.values()].filter(({ covered }) => !covered).map(({ lowered }) => lowered);
+  const runs = [...done.values()].flatMap(({ entry }) => entry ?? []);
+  return [...done.values()]
+    .filter(({ covered }) => !covered)
+    .map(({ entry, lowered }) => (entry ? withTurned(entry, lowered, runs) : lowered));
 }
 
 /** An entry that was run. */

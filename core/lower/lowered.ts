@@ -24,6 +24,8 @@ export interface LoweredEntry {
    * whole workspace.
    */
   readonly dependsOn?: readonly string[];
+  /** Parameters, off or on by default, that other code which was run turns: what comes of that shows there. */
+  readonly turned?: ReadonlySet<string>;
   /** Those of them that the entry ran through as a caller does: they are not entries of their own. */
   readonly judges?: readonly string[];
 }
@@ -60,6 +62,8 @@ export interface BranchDecision {
   readonly file: string;
   readonly test: Node;
   readonly taken: boolean;
+  /** The parameter of the entry that decides, where that is off, or on, if the caller says nothing of it. */
+  readonly flag?: string;
 }
 
 /** One execution of one function body, or of module code. */

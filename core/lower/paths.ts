@@ -19,10 +19,12 @@ export interface Decision {
   readonly negated: boolean;
   /** Made by the entry's own code, or by a function that itself speaks of streams: tried first. */
   readonly near: boolean;
+  /** The entry's own parameter, whose default says no, or yes. */
+  readonly flag?: string | undefined;
 }
 
 /** Who asks, and where. */
-type Asked = Pick<Decision, 'file' | 'test' | 'open' | 'near' | 'negated'>;
+type Asked = Pick<Decision, 'file' | 'test' | 'open' | 'near' | 'negated' | 'flag'>;
 
 export class Decisions {
   readonly #taken = new Map<string, boolean>();

@@ -124,6 +124,10 @@ export class Unknown extends Obj {
   receiver: Obj | undefined;
   /** A test that it is the outcome of. */
   comparison: Comparison | undefined;
+  /** Where it says true, that value is one of these. */
+  membership: { readonly of: Unknown; readonly among: readonly string[] } | undefined;
+  /** The texts of which it is one, by what was decided. */
+  oneOf: readonly string[] | undefined;
   /** Outcome of a comparison, perhaps of each element: as an index it is a mask. */
   mask = false;
   /** It is something, and not None. */
@@ -171,6 +175,10 @@ export class Unknown extends Obj {
   get device(): DeviceClass {
     this.#device ??= new DeviceClass();
     return this.#device;
+  }
+  /** It was decided to be one of these. */
+  restrict(among: readonly string[]): void {
+    this.oneOf = this.oneOf?.filter((text) => among.includes(text)) ?? among;
   }
   /** Nothing of it is known: it keeps nothing alive. */
   get empty(): boolean {
@@ -672,7 +680,11 @@ export class ThreadV extends Obj {
 /** A kernel of the program's own, launched as `kernel[grid](…)`. */
 export class KernelV extends Obj {
   readonly kind = 'kernel';
-  constructor(readonly node: FunctionDef) {
+  constructor(
+    readonly node: FunctionDef,
+    /** Of its text: what a launch does is read off that. */
+    readonly place: string,
+  ) {
     super();
   }
 }

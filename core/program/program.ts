@@ -154,6 +154,8 @@ export interface Access {
   readonly end?: number;
   /** The range is a lower bound of what may be touched or is not known at all: it never makes a finding by itself. */
   readonly unknownRange?: boolean;
+  /** Of rows that a table picks, and nobody knows which: another access of this kind may be to others. */
+  readonly rows?: true;
 }
 
 interface StepBase {

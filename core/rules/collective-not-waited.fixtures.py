@@ -782,3 +782,38 @@ class Dropped:
 
     def reset(self):
         self.handles.clear()
+#- case: a text is put together of one of a few
+import torch.distributed as dist
+
+def exchange(x, group, later=False, handles=None, kind=None):
+    out = torch.empty_like(x)
+    work = dist.all_to_all_single(out, x, group=group, async_op=later)
+    if later:
+        if kind in ("dq", "dk"):
+            handles[kind] = work
+            return out
+    return out.permute(1, 0).contiguous()
+         # ^ collective-not-waited
+
+def apply(x, group, handles, kind):
+    if kind in ("q", "v"):
+        kind = "d" + kind
+        return exchange(x, group, True, handles, kind)
+    return exchange(x, group, False, handles, kind)
+#- good
+import torch.distributed as dist
+
+def exchange(x, group, later=False, handles=None, kind=None):
+    out = torch.empty_like(x)
+    work = dist.all_to_all_single(out, x, group=group, async_op=later)
+    if later:
+        if kind in ("dq", "dk"):
+            handles[kind] = work
+            return out
+    return out.permute(1, 0).contiguous()
+
+def apply(x, group, handles, kind):
+    if kind in ("q", "k"):
+        kind = "d" + kind
+        return exchange(x, group, True, handles, kind)
+    return exchange(x, group, False, handles, kind)

@@ -379,3 +379,11 @@ def main():
     print(recorder.read())
 
 main()
+#- case: a device that is the host where there is no CUDA
+def choose(name):
+    cuda = name != "cpu" and torch.cuda.is_available()
+    return torch.device("cuda:0" if cuda else "cpu")
+
+def test(image, options):
+    image = image.to(choose(options.device), non_blocking=True)
+    return image.float() / 255

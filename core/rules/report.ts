@@ -154,7 +154,8 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
   const usual = entry.paths[0];
   const kept = [...found.values()].filter(
     ({ instances, paths }) =>
-      (usual && paths.has(usual)) || !instances.every(({ path, hazard }) => isReusedOutside(hazard, path.program)),
+      (usual && paths.has(usual)) ||
+      !instances.every(({ path, hazard }) => isReusedOutside(hazard, path.program) || isAsked(path, entry)),
   );
   return kept.map(({ place, instances, paths }): Report => {
     const without = entry.paths.filter((path) => !paths.has(path) && reaches(path, place));
@@ -183,6 +184,14 @@ function reportEntry({ entry, hazards }: ExaminedEntry): Report[] {
  */
 function isReusedOutside(hazard: Hazard, program: StreamProgram): boolean {
   return hazard.kind === 'lifetime' && program.steps[hazard.reuse]?.kind === 'outside';
+}
+
+/**
+ * A caller has to ask for it by a parameter that is off, or on, for the others: whether one does so, and what it does with
+ * what it gets then, shows where the callers that are known run.
+ */
+function isAsked({ decisions }: LoweredPath, { turned }: LoweredEntry): boolean {
+  return decisions.some(({ flag }) => flag !== undefined && turned?.has(flag));
 }
 
 /** The wait that the tensors themselves need protects the memory as well. */

@@ -814,3 +814,86 @@ class Experts(torch.nn.Module):
         with torch.cuda.stream(self.lane):
             shared = self.shared.down(up)
         return routed, shared
+#- case: the number of ranks is asked for twice
+import torch.distributed as dist
+
+grids = {}
+name = None
+
+def grid():
+    if grids.get(name, None) is None:
+        raise RuntimeError("no grid")
+    return grids[name]
+
+def step(logits, pad):
+    logprob, tokens = logits.float(), logits.argmax(-1)
+    if grid().get_world_size() > 1:
+        handle = dist.all_reduce(logprob, async_op=True)
+        dist.all_reduce(tokens)
+    if pad is not None:
+        tokens.fill_(pad)
+    if grid().get_epoch() > 1:
+        handle.wait()
+    return tokens, logprob
+  # ^ unjoined-output
+#- good
+import torch.distributed as dist
+
+grids = {}
+name = None
+
+def grid():
+    if grids.get(name, None) is None:
+        raise RuntimeError("no grid")
+    return grids[name]
+
+def step(logits, pad):
+    logprob, tokens = logits.float(), logits.argmax(-1)
+    if grid().get_world_size() > 1:
+        handle = dist.all_reduce(logprob, async_op=True)
+        dist.all_reduce(tokens)
+    if pad is not None:
+        tokens.fill_(pad)
+    if grid().get_world_size() > 1:
+        handle.wait()
+    return tokens, logprob
+
+#- case: a callback leaves its handle in a list around it
+import library
+import torch.distributed as dist
+
+class Stage:
+    def receive(self, info, requests):
+        work = dist.irecv(info.buffer, info.source)
+        requests.append(info)
+        return info.buffer
+
+    def receiving(self, requests):
+        return lambda info: self.receive(info, requests)
+                          # ^ unjoined-output
+
+    def gradients(self, infos):
+        requests = []
+        given = library.map_aggregate(infos, self.receiving(requests))
+        for request in requests:
+            request.wait()
+        return given
+#- good
+import library
+import torch.distributed as dist
+
+class Stage:
+    def receive(self, info, requests):
+        work = dist.irecv(info.buffer, info.source)
+        requests.append(work)
+        return info.buffer
+
+    def receiving(self, requests):
+        return lambda info: self.receive(info, requests)
+
+    def gradients(self, infos):
+        requests = []
+        given = library.map_aggregate(infos, self.receiving(requests))
+        for request in requests:
+            request.wait()
+        return given

@@ -392,3 +392,42 @@ class Weights:
             x = torch.relu(x @ self.slots[index % 2])
             ready = following
         return x
+
+#- case: rows that a table picks
+import extension
+import triton
+import triton.language as tl
+
+@triton.jit
+def append(keys_ptr, cache_ptr, table_ptr, width: tl.constexpr):
+    row = tl.program_id(0)
+    at = row * width + tl.arange(0, width)
+    tl.store(cache_ptr + at, tl.load(keys_ptr + at))
+
+def step(keys, cache, stored, table, block_ids):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        extension.swap_blocks(block_ids, cache, stored)
+    append[(8,)](keys, cache, table, 64)
+  # ^ write-after-read
+    torch.cuda.current_stream().wait_stream(side)
+#- good
+import extension
+import triton
+import triton.language as tl
+
+@triton.jit
+def append(keys_ptr, cache_ptr, table_ptr, width: tl.constexpr):
+    row = tl.program_id(0)
+    block = tl.load(table_ptr + row).to(tl.int64)
+    at = tl.arange(0, width)
+    tl.store(cache_ptr + block * width + at, tl.load(keys_ptr + row * width + at))
+
+def step(keys, cache, stored, table, block_ids):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        extension.swap_blocks(block_ids, cache, stored)
+    append[(8,)](keys, cache, table, 64)
+    torch.cuda.current_stream().wait_stream(side)

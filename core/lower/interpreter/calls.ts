@@ -282,7 +282,9 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     // An operator's tensors are on one device.
     if (name.startsWith('torch.ops.')) for (const t of reads) device.storage.device.unite(t.storage.device);
     const first = m.builder.length;
+    if (movesRows(name, values)) m.picked = new Set(reads.map(({ storage }) => storage.block));
     m.launch(name, selection, reads, []);
+    m.picked = new Set();
     if (givesHostCopy.test(name)) return result;
     const born = m.allocate(`?${name}`, computes ? new DeviceClass() : device.storage.device, selection);
     m.launch(name, selection, [], [born]);
@@ -302,6 +304,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     }
     const makes = !onlyGives.test(name) && !givesHostCopy.test(name);
     result.madeBy = openWork(m, name, m.current(), values, [], makes);
+    if (result.madeBy && movesRows(name, values)) result.madeBy.rows = true;
   } else if (keywords.has('device') && keywords.has('dtype') && /^(?:.*\.)?[a-z]\w*$/.test(name)) {
     const target = deviceTarget(m, keywords.get('device')!);
     if (target?.kind === 'cuda') {
@@ -326,6 +329,17 @@ function givesTensors(m: Machine, name: string): boolean {
   if (!m.entered || m.settled > 0 || m.before > 0 || m.filling || !m.concerned()) return false;
   const own = name.slice(name.lastIndexOf('.') + 1);
   return !onlyGives.test(own) && !moves.test(own);
+}
+
+/** `swap_blocks(source_ids, target_ids, cache)`: a callee that moves rows, and is told which. */
+function movesRows(name: string, values: readonly Value[]): boolean {
+  return (
+    /(?:^|[._])(?:swap|copy|move|transfer|migrate|store|reshape_and_cache)(?:_|$)[^.]*$/.test(name) &&
+    values.some(
+      (value) =>
+        value instanceof Unknown && /(?:ids|idx|indices|blocks|slots|pages|mappings?|tables?)$/.test(value.name),
+    )
+  );
 }
 
 function isContainer(value: Value): value is ListV | TupleV | SetV | DictV {
@@ -478,6 +492,7 @@ function unknownMethod(
     value.plain = true;
     return value;
   }
+  if (args.length === 0 && keywords.size === 0 && tellsLayout.test(name)) return layout(m, `${self.id}.${name}`, name);
   const result = unknownCall(m, self.name ? `${self.name}.${name}` : name, args, keywords);
   if (name === 'backward') runGradientHooks(m);
   if (name === 'get' || name === 'setdefault' || name === 'pop')
@@ -489,6 +504,17 @@ function unknownMethod(
       self.items.set(key, result);
     }
   return result;
+}
+
+/** What a program is told of the ranks that it runs on stays as it is. */
+export const tellsLayout =
+  /(?:^|_)(?:(?:world|group|parallel)_(?:world_)?size|rank|degree|(?:first|last)_stage|main_process)$/;
+
+/** `grid().get_model_parallel_world_size()`: the same number whenever it is asked for. */
+export function layout(m: Machine, asked: string, name: string): Unknown {
+  const value = m.deriveUnknown(`layout:${asked}`, name);
+  value.plain = true;
+  return value;
 }
 
 /** Whether the receiver must be the module of some device: functions of streams are called on it. */

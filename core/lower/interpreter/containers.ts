@@ -300,6 +300,8 @@ export function contains(m: Machine, item: Value, container: Value, node: Node):
   if (value instanceof ListV || value instanceof TupleV) {
     const key = keyOf(item);
     if (value.items.some((other) => keyOf(other) === key)) return true;
+    const texts = textsOf(value);
+    if (texts && item instanceof Unknown) return isOneOf(m, item, texts, node);
     const vague =
       (value instanceof ListV && value.open) || isObj(item) || value.items.some((i) => i instanceof Unknown);
     if (vague && !(item instanceof DeviceV)) return m.decide(`in:${value.id}:${key}`, false, node);
@@ -307,6 +309,27 @@ export function contains(m: Machine, item: Value, container: Value, node: Node):
   }
   if (typeof value === 'string' && typeof item === 'string') return value.includes(item);
   return undefined;
+}
+
+/** What a sequence of nothing but texts holds. */
+function textsOf(value: ListV | TupleV): string[] | undefined {
+  if (value.items.length === 0 || (value instanceof ListV && value.open)) return undefined;
+  const texts: string[] = [];
+  for (const item of value.items) {
+    if (typeof item !== 'string') return undefined;
+    texts.push(item);
+  }
+  return texts;
+}
+
+/** `kind in ("q", "k")`: the same wherever it is asked, and the end of other questions about `kind`. */
+function isOneOf(m: Machine, item: Unknown, texts: readonly string[], node: Node): boolean {
+  const { oneOf } = item;
+  if (oneOf?.every((text) => texts.includes(text))) return true;
+  if (oneOf && !oneOf.some((text) => texts.includes(text))) return false;
+  const taken = m.decide(`in:${[...texts].sort().join()}:${item.id}`, false, node);
+  if (taken) item.restrict(texts);
+  return taken;
 }
 
 function pairs(entries: Iterable<Entry>): TupleV[] {

@@ -20,6 +20,7 @@ import {
   type Value,
   VersionV,
 } from '../values.ts';
+import { walk } from '../names.ts';
 import { assignTo, sourceOf, storeName } from './assign.ts';
 import { awaited } from './concurrent.ts';
 import { getAttribute } from './attributes.ts';
@@ -126,8 +127,13 @@ export function ev(m: Machine, node: Expression): Value {
       const taken = truth(m, left, node.left);
       return node.operator === 'and' ? (taken ? ev(m, node.right) : left) : taken ? left : ev(m, node.right);
     }
-    case 'Conditional':
-      return condition(m, node.test, { open: true, ...preferred(node) }) ? ev(m, node.body) : ev(m, node.orelse);
+    case 'Conditional': {
+      const taken = condition(m, node.test, { open: true, ...preferred(node) });
+      const [chosen, other] = taken ? [node.body, node.orelse] : [node.orelse, node.body];
+      if (deviceNamed(chosen) === 'cpu' && deviceNamed(other) === 'cuda' && asksForDevice(node.test))
+        m.withoutCuda = true;
+      return ev(m, chosen);
+    }
     case 'Lambda':
       return makeLambda(m, node);
     case 'Comprehension':
@@ -154,6 +160,17 @@ function preferred({ body, orelse }: Conditional): { readonly prefer?: boolean }
   const first = deviceNamed(body);
   const second = first && deviceNamed(orelse);
   return second === undefined || first === second ? {} : { prefer: first === 'cuda' };
+}
+
+/** `cuda`, `not args.no_cuda`, `torch.cuda.is_available()`: whether there is a device, not which of two places is meant. */
+function asksForDevice(test: Expression): boolean {
+  let asks = false;
+  walk(test, (part) => {
+    const { kind, id, name } = part as { kind?: string; id?: string; name?: string };
+    if ((kind === 'Name' || kind === 'Attribute') && /cuda|gpu/i.test(id ?? name ?? '')) asks = true;
+    return !asks;
+  });
+  return asks;
 }
 
 /** The device that `"cuda"` or `torch.device("cpu")` names. */
@@ -301,8 +318,8 @@ export function binary(m: Machine, operator: string, left_: Value, right_: Value
   if (typeof a === 'number' && typeof b === 'number') return arithmetic(operator, a, b);
   if (typeof left === 'string' || typeof right === 'string') {
     if (operator === '+' && typeof left === 'string' && typeof right === 'string') return left + right;
-    if (operator === '%') return plain('text');
-    return plain('text');
+    const joined = operator === '+' ? joinedTexts(m, left, right) : undefined;
+    return joined ?? plain('text');
   }
   if (left instanceof TensorV || right instanceof TensorV || canBeTensors(left, right))
     return tensorOperator(m, operator, [left, right]);
@@ -415,6 +432,16 @@ export function augmented(m: Machine, operator: string, before_: Value, value: V
   return binary(m, operator, before, value, node);
 }
 
+/** `"d" + kind`, where `kind` is one of a few. */
+function joinedTexts(m: Machine, left: Value, right: Value): Value | undefined {
+  const unknown = left instanceof Unknown ? left : right instanceof Unknown ? right : undefined;
+  if (!unknown?.oneOf) return undefined;
+  const joined = m.deriveUnknown(`b:+:${keyOf(left)}:${keyOf(right)}`, 'text');
+  joined.plain = true;
+  joined.oneOf = unknown.oneOf.map((text) => (unknown === left ? `${text}${right}` : `${left}${text}`));
+  return joined;
+}
+
 function compare(m: Machine, node: Compare): Value {
   let left = ev(m, node.left);
   let result: Value = true;
@@ -464,6 +491,12 @@ export function testOf(m: Machine, operator: string, left_: Value, right_: Value
   const alone = right === 1 && countsRanks(left) ? false : undefined;
   const same = sameValue(left, right) ?? namesDevice(left, right) ?? namesDevice(right, left) ?? alone;
   if (same !== undefined) return known(same);
+  const text = typeof right === 'string' ? right : typeof left === 'string' ? left : undefined;
+  const named = left instanceof Unknown ? left : right instanceof Unknown ? right : undefined;
+  if (text !== undefined && named?.oneOf) {
+    if (!named.oneOf.includes(text)) return known(false);
+    if (named.oneOf.length === 1) return known(true);
+  }
   const flag = typeof right === 'boolean' ? left : typeof left === 'boolean' ? right : undefined;
   if (flag instanceof Unknown && !flag.tensor)
     return { value: flag, negated: (left === false || right === false) !== negative };
@@ -473,6 +506,7 @@ export function testOf(m: Machine, operator: string, left_: Value, right_: Value
   derived.plain = true;
   derived.mask = true;
   derived.comparison = comparisonOf('==', left, right);
+  if (text !== undefined && named) derived.membership = { of: named, among: [text] };
   derived.hint ??= hinted ?? (isCudaTest(left, right) ? true : m.equalElsewhere(left, right) ? false : undefined);
   return { value: derived, negated: negative };
 }

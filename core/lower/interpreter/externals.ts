@@ -39,7 +39,7 @@ import {
 } from '../values.ts';
 import { runBackwardFunction, applyFunction } from './autograd.ts';
 import { builtinCall, isBuiltin } from './builtins.ts';
-import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
+import { call, type Keywords, layout, tellsLayout, tensorsIn, unknownCall } from './calls.ts';
 import { collective, futuresTogether } from './collectives.ts';
 import { plainContext } from './contexts.ts';
 import { makeTensor } from './factories.ts';
@@ -98,6 +98,7 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
   m.builder.unseen();
   const known = libraryCall(m, path, args, keywords, node);
   if (known !== undefined) return known;
+  if (args.length === 0 && keywords.size === 0 && tellsLayout.test(path)) return layout(m, path, path);
   return unknownCall(m, path, args, keywords);
 }
 

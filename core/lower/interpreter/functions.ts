@@ -67,7 +67,8 @@ function bareFunction(
 
 function decorate(m: Machine, value: Value, fn: FunctionV, decorator: Value, node: Node): Value {
   if (value instanceof KernelV) return value;
-  if (fn.node.kind === 'FunctionDef' && makesKernel(m, decorator, node, fn.node)) return new KernelV(fn.node);
+  if (fn.node.kind === 'FunctionDef' && makesKernel(m, decorator, node, fn.node))
+    return new KernelV(fn.node, `${fn.closure.module.syntax.file}#${fn.node.start}`);
   if (decorator instanceof ExternalV) {
     switch (decorator.path) {
       case 'property':

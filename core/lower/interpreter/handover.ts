@@ -95,6 +95,8 @@ function heldByHandles(m: Machine, storages: Iterable<Storage>): Set<Storage> {
     else value.children(look);
   };
   m.visitOutside(look);
+  // A callback leaves it in a list around it: whoever made both goes through that later.
+  for (const value of m.givenToPools) look(value);
   return held;
 }
 

@@ -1,4 +1,5 @@
 /** Kernels of the program's own (Triton): which of their arguments they write is read off their stores. */
+import type { BlockId } from '../../program/program.ts';
 import type { Expression, FunctionDef, If, Node, While } from '../../python/ast.ts';
 import { walk } from '../names.ts';
 import { isObj, type KernelV, type TensorV, type Value } from '../values.ts';
@@ -17,6 +18,8 @@ interface Guard {
 interface Store {
   /** Names that the place is made of, followed through plain assignments. */
   readonly through: ReadonlySet<string>;
+  /** What the kernel has loaded is part of the place: a table says where. */
+  readonly byTable: boolean;
   readonly guards: readonly Guard[];
 }
 
@@ -40,7 +43,17 @@ function storesIn(node: FunctionDef): readonly Store[] {
   const known = storesOf.get(node);
   if (known) return known;
   const sources = new Map<string, Set<string>>();
-  const found: { through: Set<string>; guards: readonly Guard[] }[] = [];
+  /** Names of what was loaded, or is worked out of it. */
+  const loaded = new Set<string>();
+  const found: { through: Set<string>; guards: readonly Guard[]; byTable: boolean }[] = [];
+  const loads = (part: Node): boolean => {
+    let seen = false;
+    walk(part, (inner) => {
+      seen ||= isCallOf(inner, 'load');
+      return !seen;
+    });
+    return seen;
+  };
   const namesIn = (part: Node): Set<string> => {
     const names = new Set<string>();
     walk(part, (inner) => {
@@ -75,6 +88,7 @@ function storesIn(node: FunctionDef): readonly Store[] {
             const into = sources.get(target.id) ?? new Set<string>();
             for (const name of namesIn(statement.value)) into.add(name);
             sources.set(target.id, into);
+            if (loads(statement.value)) loaded.add(target.id);
           }
       if (
         statement.kind === 'Call' &&
@@ -83,25 +97,36 @@ function storesIn(node: FunctionDef): readonly Store[] {
       ) {
         const place = statement.args?.[0];
         // `descriptor.store(place, …)` names what it stores to before the place in it.
-        if (place) found.push({ through: new Set([...namesIn(place), ...namesIn(statement.callee)]), guards });
+        if (place)
+          found.push({
+            through: new Set([...namesIn(place), ...namesIn(statement.callee)]),
+            guards,
+            byTable: loads(place),
+          });
       }
       return true;
     });
   look(node, []);
   // A set takes in what is added while it is gone through.
-  for (const { through } of found)
-    for (const name of through) for (const source of sources.get(name) ?? []) through.add(source);
+  for (const store of found)
+    for (const name of store.through) {
+      store.byTable ||= loaded.has(name);
+      for (const source of sources.get(name) ?? []) store.through.add(source);
+    }
   storesOf.set(node, found);
   return found;
 }
 
-/** Parameters that a call with these arguments writes through. What an argument that is not known decides is not taken. */
-function writtenParameters(node: FunctionDef, given: ReadonlyMap<string, Value>): ReadonlySet<string> {
+/**
+ * Parameters that a call with these arguments writes through, and whether only where a table says. What an argument that
+ * is not known decides is not taken.
+ */
+function writtenParameters(node: FunctionDef, given: ReadonlyMap<string, Value>): ReadonlyMap<string, boolean> {
   const parameters = new Set(node.parameters.map(({ name }) => name));
-  const written = new Set<string>();
-  for (const { through, guards } of storesIn(node))
+  const written = new Map<string, boolean>();
+  for (const { through, guards, byTable } of storesIn(node))
     if (guards.every(({ test, taken }) => leads(test, taken, parameters, given)))
-      for (const name of through) written.add(name);
+      for (const name of through) written.set(name, byTable && written.get(name) !== false);
   return written;
 }
 
@@ -154,6 +179,7 @@ function isMemoryCall(node: Node): boolean {
 }
 
 export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[], keywords: Keywords): Value {
+  m.touched.add(kernel.place);
   const names = kernel.node.parameters.map((parameter) => parameter.name);
   const given = new Map(keywords);
   for (const [i, value] of args.entries()) if (names[i] !== undefined) given.set(names[i], value);
@@ -164,6 +190,7 @@ export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[]
   const typed = new Set(kernel.node.parameters.flatMap(({ name, annotation }) => (annotation ? [name] : [])));
   const reads: TensorV[] = [];
   const writes: TensorV[] = [];
+  const picked = new Set<BlockId>();
   const take = (name: string, value: Value): void => {
     let tensors = tensorsIn(m, [value]);
     if (tensors.length === 0 && /ptr|_p$|^[A-Z]$/.test(name) && !typed.has(name)) {
@@ -174,12 +201,15 @@ export function launchKernel(m: Machine, kernel: KernelV, args: readonly Value[]
       if (!isHost(tensor)) {
         tensor.storage.device.prove();
         (written.has(name) ? writes : reads).push(tensor);
+        if (written.get(name)) picked.add(tensor.storage.block);
       }
   };
   for (const [i, value] of args.entries()) take(names[i] ?? '', value);
   for (const [name, value] of keywords) take(name, value);
   // What the kernel waits for on the device, nobody sees.
   if (spins(kernel.node)) joinAll(m, m.current().stream);
+  m.picked = picked;
   if (reads.length + writes.length > 0) operate(m, kernel.node.name, reads, writes, false);
+  m.picked = new Set();
   return null;
 }

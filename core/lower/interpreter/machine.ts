@@ -2,7 +2,7 @@
  * The state of one path: frames, current streams, live memory, decisions, the program under construction. What Python
  * and PyTorch do to it is decided in the files beside this one, each of which takes the machine first.
  */
-import type { MemoryKind, SourceFrame, StreamId, ThreadId } from '../../program/program.ts';
+import type { Access, BlockId, MemoryKind, SourceFrame, StreamId, ThreadId } from '../../program/program.ts';
 import type { FunctionDef, Node } from '../../python/ast.ts';
 import { access, type NewStep, ProgramBuilder } from '../builder.ts';
 import { saysStreams } from '../entries.ts';
@@ -87,6 +87,8 @@ export class Machine {
   device = 0;
   /** `torch.set_default_device('cuda')` was called. */
   defaultDeviceCuda = false;
+  /** The path has chosen the host where there is no CUDA: what is sent to `cpu` is there already. */
+  withoutCuda = false;
   gradMode = true;
   inference = false;
   capturing: { readonly graph: number; readonly stream: StreamV } | undefined;
@@ -103,6 +105,8 @@ export class Machine {
   usedAtOnce = false;
   /** The call whose result nobody takes. */
   discarded: Node | undefined;
+  /** Blocks of which the launch that comes next touches rows that a table picks. */
+  picked: ReadonlySet<BlockId> = new Set();
   /** What the latest call passes by `*name`. */
   spread: ReadonlySet<Value> = new Set();
   /** While above 0: calls of one function after the other go the same way at each of its tests. */
@@ -604,10 +608,9 @@ export class Machine {
     copy?: 'h2d' | 'd2h' | 'd2d',
   ): void {
     const accesses = [];
-    for (const t of writes)
-      if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, true, t.start, t.end, whole));
+    for (const t of writes) if (t.storage.memory !== 'pageable') accesses.push(this.#access(t, true));
     for (const t of this.filling && !this.capturing ? [] : reads)
-      if (t.storage.memory !== 'pageable') accesses.push(access(t.storage.block, false, t.start, t.end, whole));
+      if (t.storage.memory !== 'pageable') accesses.push(this.#access(t, false));
     if (accesses.length === 0) return;
     for (const t of reads) this.waitForPending(t, selection);
     for (const t of [...writes, ...reads]) if (t.storage.stream !== selection.stream.stream) this.watch(t.storage);
@@ -615,6 +618,11 @@ export class Machine {
       { kind: 'launch', stream: selection.stream.stream, name, accesses, ...(copy ? { copy } : {}) },
       selection,
     );
+  }
+
+  #access({ storage: { block }, start, end }: TensorV, write: boolean): Access {
+    const touched = access(block, write, start, end, whole);
+    return this.picked.has(block) ? { ...touched, rows: true } : touched;
   }
 
   /** The result of a functional collective: the stream that first uses it waits. */
@@ -823,7 +831,7 @@ export class Machine {
     return !fn || this.stack.length <= 2 || saysStreams(fn.node, module.syntax);
   }
 
-  decide(key: string, fallback: boolean, node: Node, open = true, negated = false): boolean {
+  decide(key: string, fallback: boolean, node: Node, open = true, negated = false, flag?: string): boolean {
     this.consulted++;
     const { fn } = this.frame;
     const concerned = this.concerned() || (fn !== undefined && fn.node === this.entry);
@@ -833,7 +841,7 @@ export class Machine {
     return this.decisions.decide(
       key,
       fallback,
-      { file, test: node, open: other, near: other && this.#near(), negated },
+      { file, test: node, open: other, near: other && this.#near(), negated, flag },
       turn,
     );
   }
@@ -927,7 +935,12 @@ export class Machine {
       entry.name = unnamed(entry.name);
     const decisions: BranchDecision[] = this.decisions.made
       .filter((d) => d.taken !== d.fallback)
-      .map((d) => ({ file: d.file, test: d.test, taken: d.taken !== d.negated }));
+      .map(({ file, test, taken, negated, flag }) => ({
+        file,
+        test,
+        taken: taken !== negated,
+        ...(flag === undefined ? {} : { flag }),
+      }));
     const activations: Activation[] = this.activations.map(({ open: _open, start: _start, ...activation }) => ({
       ...activation,
       bindings: activation.bindings.map((b) => ({

@@ -94,7 +94,7 @@ export function transfer(m: Machine, self: TensorV, name: string, args: readonly
   if (target.kind === 'cpu') {
     if (isHost(self)) return copies || converts ? operate(m, 'to', [self], [], true)! : self;
     const like = keywords.get('device') ?? args[0];
-    const there = sample !== undefined || (like instanceof DeviceV && like.besideHost);
+    const there = m.withoutCuda || sample !== undefined || (like instanceof DeviceV && like.besideHost);
     // Nothing says that it is on the device.
     if (nonBlocking && !self.storage.device.cuda && (there || self.storage.batch)) return view(m, self);
     return download(m, self, nonBlocking);

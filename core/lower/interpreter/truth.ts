@@ -134,13 +134,22 @@ export function truth(m: Machine, value: Value, node: Node, options: TestOptions
         : isObj(value.hint)
           ? true
           : truth(m, value.hint, node, options));
-    const taken = m.decide(`t:${value.id}`, fallback, node, options.open, options.negated);
+    const taken = m.decide(`t:${value.id}`, fallback, node, options.open, options.negated, ownFlag(m, value));
     if (comparison) m.ranges.decided(comparison, taken);
+    if (taken && value.membership) value.membership.of.restrict(value.membership.among);
     if (taken && value.poll) m.emit({ kind: 'poll', on: value.poll });
     return taken;
   }
   if (value instanceof StreamV || value instanceof NativeV || value instanceof ExternalV) return true;
   return true;
+}
+
+/** The parameter of the entry that it is, if that is off, or on, where the caller says nothing of it. */
+function ownFlag(m: Machine, value: Unknown): string | undefined {
+  if (value.origin !== 'parameter' || typeof value.hint !== 'boolean') return undefined;
+  return m.stack.some(({ fn, scope }) => fn?.node === m.entry && scope.vars.get(value.name) === value)
+    ? value.name
+    : undefined;
 }
 
 /** Whether the value is None; linked with its truth. */

@@ -19,6 +19,8 @@ export interface UnknownWork {
   readonly makes: boolean;
   /** A wait of the host that it is taken for; a handle that gives a tensor lets the current stream wait instead. */
   hostWait?: number | undefined;
+  /** It moves rows, and is told which. */
+  rows?: boolean;
 }
 
 /** The launch of a callee that is not known, on the stream of `selection`; what it touches comes later. */
@@ -95,7 +97,8 @@ export function closeWork(work: UnknownWork): void {
 }
 
 function add(work: UnknownWork, { storage, start, end }: TensorV, write: boolean): void {
-  const added = access(storage.block, write, start, end, whole);
+  const touched = access(storage.block, write, start, end, whole);
+  const added: Access = work.rows && !write ? { ...touched, rows: true } : touched;
   if (!work.accesses.some(({ block, start }) => block === added.block && start === added.start))
     work.accesses.push(added);
 }
