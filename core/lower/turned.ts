@@ -41,7 +41,14 @@ function turns(caller: FunctionEntry, { node, owner }: FunctionEntry, flag: stri
 }
 
 function calls({ callee }: Call, name: string): boolean {
-  return callee.kind === 'Name' ? callee.id === name : callee.kind === 'Attribute' && callee.name === name;
+  if (callee.kind === 'Name') return callee.id === name;
+  return callee.kind === 'Attribute' && callee.name === name && !isTorch(callee.value);
+}
+
+/** `torch.distributed`, by that name or another: its functions have the names that those of a program around them have. */
+function isTorch(node: Expression): boolean {
+  if (node.kind === 'Attribute') return isTorch(node.value);
+  return node.kind === 'Name' && /^(?:torch|dist|distributed|c10d)$/.test(node.id);
 }
 
 function isTurned({ args, keywords }: Call, parameter: Parameter, at: number): boolean {
