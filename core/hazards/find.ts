@@ -120,13 +120,29 @@ class Examiner {
     const placed = hazards.map((hazard, index) => ({ hazard, index, at: shownAt(hazard) }));
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
     const open =
-      this.#conflicts.suspected || this.#lifetimes.suspected || this.#usesOtherStreams() || this.#conflicts.copying();
+      this.#conflicts.suspected || this.#lifetimes.suspected || this.#leavesOtherStreams() || this.#conflicts.copying();
     return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open, stages: this.#stages() };
   }
 
-  #usesOtherStreams(): boolean {
+  /**
+   * Whether work on a stream other than the default is left to others: to wait for, or because the stream is one that they
+   * choose. Work in a capture is the graph's.
+   */
+  #leavesOtherStreams(): boolean {
     const { streams, steps } = this.#program;
-    return steps.some((step) => 'stream' in step && !streams[step.stream]?.isDefault);
+    const last = new Map<StreamId, StepIndex>();
+    for (const [i, step] of steps.entries()) {
+      if (step.kind === 'captureBegin' || step.kind === 'replay') return true;
+      if (!('stream' in step) || streams[step.stream]?.isDefault !== false) continue;
+      const { unknown, lent, given, picked } = streams[step.stream]!;
+      if (unknown || lent || given || picked) return true;
+      if (step.kind === 'launch') last.set(step.stream, i);
+    }
+    const defaults = [...streams.keys()].filter((stream) => streams[stream]!.isDefault);
+    return [...last].some(
+      ([stream, at]) =>
+        !this.#clocks.hostAfter(0, stream, at) && !defaults.some((one) => this.#clocks.streamAfter(one, stream, at)),
+    );
   }
 
   #stages(): boolean {

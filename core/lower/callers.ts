@@ -28,7 +28,8 @@ export class CallerSearch {
     this.#isTest = isTest;
   }
 
-  of(entry: FunctionEntry): Callers {
+  /** `leftIn`: the attributes of its object in which it leaves what others have to order; left out: any. */
+  of(entry: FunctionEntry, leftIn?: readonly string[]): Callers {
     const { module, node, owner } = entry;
     if (entry.receiver) return { functions: [], modules: [] };
     // What Python or a module calls by itself is called through the object.
@@ -46,7 +47,7 @@ export class CallerSearch {
           functions.push(candidate);
       }
       // The own module comes first: so far all are of it.
-      if (owner && user === module) addSharers(functions, entry);
+      if (owner && user === module) addSharers(functions, entry, leftIn);
       if (whole.test(this.topLevelCode(user))) modules.push(user);
     }
     functions.push(...inheritedCallers(entry, (user) => this.#graph.of(user)));
@@ -115,11 +116,20 @@ function byMention(module: Module): ReadonlyMap<string, readonly FunctionEntry[]
 }
 
 /** Methods of the same class go on with what it stored, also where they do not call it. */
-function addSharers(functions: FunctionEntry[], { module, node, owner }: FunctionEntry): void {
+function addSharers(
+  functions: FunctionEntry[],
+  { module, node, owner }: FunctionEntry,
+  leftIn: readonly string[] | undefined,
+): void {
   const known = new Set(functions);
   const before = functions.length;
   for (const other of functionsOf(module))
-    if (other.owner === owner && other.node !== node && !known.has(other) && sharesState(other.node, node, module))
+    if (
+      other.owner === owner &&
+      other.node !== node &&
+      !known.has(other) &&
+      sharesState(other.node, node, module, leftIn)
+    )
       functions.push(other);
   if (before > 0 && functions.length > before) functions.sort(byPlace);
 }

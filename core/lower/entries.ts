@@ -88,9 +88,14 @@ export function namesMentioned(node: FunctionDef, module: Module): ReadonlySet<s
   return factsOf(node, module).mentions;
 }
 
-/** Whether a method uses an attribute that another one sets, or whose contents the other changes. */
-export function sharesState(method: FunctionDef, writer: FunctionDef, module: Module): boolean {
-  const { stores } = factsOf(writer, module);
+/** Whether a method uses an attribute that another one sets, or whose contents the other changes: one of `among`, if given. */
+export function sharesState(
+  method: FunctionDef,
+  writer: FunctionDef,
+  module: Module,
+  among?: readonly string[],
+): boolean {
+  const stores = factsOf(writer, module).stores.filter((name) => among === undefined || among.includes(name));
   return stores.length > 0 && factsOf(method, module).touches.some((name) => stores.includes(name));
 }
 

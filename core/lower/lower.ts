@@ -19,6 +19,7 @@ import { Workspace } from './imports.ts';
 import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { EntryStates, runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
+import { leftoversOf } from './interpreter/leftovers.ts';
 import type { LoweredEntry, LoweredPath } from './lowered.ts';
 import { withTurned } from './turned.ts';
 import { actsOnStreams, codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
@@ -106,8 +107,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     .flatMap((module) => functionsOf(module))
     .filter(
       (entry) =>
-        (entered(entry.module) ||
-          (saysStreams(entry.node, entry.module) && actsOnStreams(codeOfNode(entry.node, entry.module)))) &&
+        (entered(entry.module) || (saysStreams(entry.node, entry.module) && actsOnStreams(entry.node, entry.module))) &&
         isEntry(entry),
     );
   limits.stepsPerEntry = stepsPerEntry(limits.stepsPerEntry, seeds.length);
@@ -223,10 +223,10 @@ function runCallers(
   const searched = new Set<FunctionEntry>();
   /** Functions of autograd whose run did not come to what they name: they get its object from whoever applies them. */
   const blind = new Set<FunctionEntry>();
-  const search = (entry: FunctionEntry | undefined): void => {
+  const search = (entry: FunctionEntry | undefined, leftIn?: readonly string[]): void => {
     if (!entry || searched.has(entry)) return;
     searched.add(entry);
-    const { functions, modules } = callers.of(entry);
+    const { functions, modules } = callers.of(entry, leftIn);
     let left = callersRun;
     for (const caller of functions) if (isEntry(caller) && runFunction(caller) && --left === 0) break;
     for (const module of modules) runModule(module);
@@ -239,8 +239,8 @@ function runCallers(
     const unseeing = [...blind];
     blind.clear();
     for (const { entry, lowered } of latest)
-      if (lowered.changesCallers || leavesOpen(lowered)) {
-        search(entry);
+      if (lowered.changesCallers || (!lowered.settled && leavesOpen(lowered))) {
+        search(entry, lowered.leftIn);
         // What it went through may have other callers, too.
         for (const place of lowered.judges ?? []) search(seed(place));
       }
@@ -295,6 +295,8 @@ function lowerEntry(
   const dependsOn = new Set<string>([file]);
   const judges = new Set<string>();
   const acted = new Set<string>();
+  const leftIn = new Set<string>();
+  let leavesUnknown = false;
   const tried = new Set<string>(['']);
   const queue: ReadonlySet<string>[] = [new Set()];
   const far: ReadonlySet<string>[] = [];
@@ -340,6 +342,9 @@ function lowerEntry(
     const used = allowance - Math.max(0, m.budgetLeft);
     budget -= used;
     spent += used;
+    const left = cut ? undefined : leftoversOf(m);
+    if (left) for (const name of left) leftIn.add(name);
+    else leavesUnknown = true;
     for (const place of m.touched) dependsOn.add(place);
     for (const place of m.judged) judges.add(place);
     for (const place of m.acted) acted.add(place);
@@ -379,6 +384,8 @@ function lowerEntry(
     // What has to do with streams is not judged by paths that never came to where it does.
     judges: truncated ? [...judges].filter((place) => acted.has(place) || !concerned(place)) : [...judges],
     ...(changesCallers ? { changesCallers } : {}),
+    ...(dull || idle ? { settled: true as const } : {}),
+    ...(leavesUnknown ? {} : { leftIn: [...leftIn] }),
     ...(fault === undefined ? {} : { fault }),
   };
   return [lowered, spent];

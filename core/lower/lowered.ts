@@ -19,6 +19,13 @@ export interface LoweredEntry {
    * stream's region, hands out a stream, an event, a handle or a function, or sets the current stream.
    */
   readonly changesCallers?: boolean;
+  /** All that its own code did lies on one stream and is nothing for the host to order: no caller can make it wrong. */
+  readonly settled?: true;
+  /**
+   * Attributes of its object through which other methods come to memory that it used on a stream of its own, or copied
+   * without waiting. Absent: not known.
+   */
+  readonly leftIn?: readonly string[];
   /**
    * Files whose text the entry depends on, as `file` or, for one function or class of it, `file#start`. Absent: the
    * whole workspace.

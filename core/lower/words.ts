@@ -30,7 +30,13 @@ const spoken =
 
 /** What a function does with any of it by itself: one that only hands streams on is judged where it is called. */
 const acting =
-  /\b(?:External)?Stream\(|[a-z]Stream\(|\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:current|default|set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.record\(\)|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
+  /\b(?:External)?Stream\(|[a-z]Stream\(|(?<!(?:threading|multiprocessing|asyncio|mp|\w*context|ctx)\.)\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:set|record|wait)_stream\w*\(|\b\w*(?:current|default)_stream\w*\((?![^()\n]*\)\.cuda_stream\b)|\bStreamContext\b|\bwait_event\(|\.record\(\)|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
+
+/** A copy that may go on while the host does. */
+const copying = /\bnon_blocking\s*=\s*(?!False)|\bcopy_\([^()\n]*,\s*True\s*\)/;
+
+/** Where such a copy may come from or go to memory that the host works on; elsewhere it is work as any other. */
+const hosting = /cpu|host|pin|numpy|copy_\(|empty|zeros/i;
 
 /** What orders streams by itself, or selects one. */
 const ordering = /\bwait_(?:stream|event)\(|\brecord_stream\(|\.stream\(/;
@@ -45,9 +51,15 @@ export function speaksOfStreams(code: string): boolean {
   return spoken.test(code);
 }
 
-/** Whether a piece of such code does something with streams, and does not only speak of them. */
-export function actsOnStreams(code: string): boolean {
-  return acting.test(code);
+/**
+ * Whether a function of such a module does something with streams, and does not only speak of them: a copy of what it was
+ * given to a device is nothing to order by itself, unless the module has pinned memory.
+ */
+export function actsOnStreams(node: Node, module: Module): boolean {
+  const code = codeOfNode(node, module);
+  if (acting.test(code)) return true;
+  if (!copying.test(code)) return false;
+  return hosting.test(module.text.slice(node.start, node.end)) || /pin_memory|pinned/.test(module.text);
 }
 
 /** Whether a piece of such code orders streams, or selects one. */

@@ -151,6 +151,8 @@ export class Machine {
   readonly givenToPools: Value[] = [];
   /** The next call is the entry itself: its result leaves. */
   entryCall = false;
+  /** The object of which the entry is a method. */
+  self: Value | undefined;
   /** What the entry has given its caller. */
   result: Value = null;
   /** Applications of custom Functions whose backward has not run. */

@@ -141,6 +141,7 @@ function beginWithObject(m: Machine, ofClass: ClassV, entry: FunctionEntry, stat
       if (value instanceof StreamV && !receiver && forkedBefore(cls, name, entry)) m.givenStreams.push(value);
   // Made the current one for good, it is the one that callers work on as well.
   if (m.explicit()) m.givenStreams.push(m.current().stream);
+  m.self = self;
   const found = methodOf(cls, entry);
   const target = found instanceof PropertyV ? found.getter : found!;
   return [asksAgain(entry) ? 'turns' : 'call', target, self];
