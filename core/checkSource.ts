@@ -10,7 +10,7 @@ import { connectedFiles } from './connectedFiles.ts';
 import { type Examination, examine } from './hazards/find.ts';
 import type { Hazard } from './hazards/hazard.ts';
 import { type LowerOptions, lower as lowerModules } from './lower/lower.ts';
-import type { LoweredEntry, LoweredPath } from './lower/lowered.ts';
+import type { LoweredEntry, LoweredPath, Open } from './lower/lowered.ts';
 import type { Module } from './python/ast.ts';
 import type { Step } from './program/program.ts';
 import { lazyModule } from './python/lazy.ts';
@@ -264,16 +264,19 @@ class Checker implements SourceChecker {
     }
   }
 
-  #leavesOpen({ paths }: LoweredEntry): boolean {
-    return paths.some((path) => {
+  #leavesOpen({ paths }: LoweredEntry): Open {
+    let isElsewhere = false;
+    for (const path of paths) {
       try {
-        const { hazards, open, stages } = this.#examination(path);
-        return open || hazards.length > 0 || (stages && path.activations.some(({ module }) => pins(module.text)));
+        const { hazards, open, elsewhere, stages } = this.#examination(path);
+        isElsewhere ||= elsewhere;
+        if (open || hazards.length > 0 || (stages && path.activations.some(({ module }) => pins(module.text))))
+          return 'to callers';
       } catch {
         // Told as a problem when the entry is examined for its own sake.
-        return false;
       }
-    });
+    }
+    return isElsewhere ? 'to programs' : 'no';
   }
 
   #examine(path: LoweredPath): readonly Hazard[] {

@@ -36,10 +36,12 @@ export interface Examination {
   /** Per step 1 for a wait or host wait on which an access, a release, an allocation or an escape relied. */
   readonly relied: Uint8Array;
   /**
-   * What is around the program decides more: it works with a stream other than the default, leaves a copy from or to
+   * What is around the program decides more: it leaves work on a stream other than the default, leaves a copy from or to
    * pinned memory that the host has not waited for, or has a pair without order that only lacks the evidence to be told.
    */
   readonly open: boolean;
+  /** It works with a stream other than the default. */
+  readonly elsewhere: boolean;
   /** It fills memory and starts copies from it, and may not know whether that is pinned. */
   readonly stages: boolean;
 }
@@ -121,12 +123,18 @@ class Examiner {
     placed.sort((a, b) => a.at - b.at || a.index - b.index);
     const open =
       this.#conflicts.suspected || this.#lifetimes.suspected || this.#leavesOtherStreams() || this.#conflicts.copying();
-    return { hazards: placed.map(({ hazard }) => hazard), relied: this.#relied, open, stages: this.#stages() };
+    return {
+      hazards: placed.map(({ hazard }) => hazard),
+      relied: this.#relied,
+      open,
+      elsewhere: this.#program.steps.some((step) => 'stream' in step && !this.#program.streams[step.stream]?.isDefault),
+      stages: this.#stages(),
+    };
   }
 
   /**
    * Whether work on a stream other than the default is left to others: to wait for, or because the stream is one that they
-   * choose. Work in a capture is the graph's.
+   * choose. Work in a capture is the graph's, and handles of collectives may go to those who wait for them.
    */
   #leavesOtherStreams(): boolean {
     const { streams, steps } = this.#program;
@@ -134,9 +142,9 @@ class Examiner {
     for (const [i, step] of steps.entries()) {
       if (step.kind === 'captureBegin' || step.kind === 'replay') return true;
       if (!('stream' in step) || streams[step.stream]?.isDefault !== false) continue;
-      const { unknown, lent, given, picked } = streams[step.stream]!;
-      if (unknown || lent || given || picked) return true;
-      if (step.kind === 'launch') last.set(step.stream, i);
+      const { unknown, lent, given, picked, collective } = streams[step.stream]!;
+      if (unknown || lent || given || picked || collective) return true;
+      last.set(step.stream, i);
     }
     const defaults = [...streams.keys()].filter((stream) => streams[stream]!.isDefault);
     return [...last].some(

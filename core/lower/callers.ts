@@ -30,20 +30,29 @@ export class CallerSearch {
 
   /** `leftIn`: the attributes of its object in which it leaves what others have to order; left out: any. */
   of(entry: FunctionEntry, leftIn?: readonly string[]): Callers {
+    return this.#search(entry, () => true, leftIn);
+  }
+
+  #search(entry: FunctionEntry, isLookedInto: (user: Module) => boolean, leftIn?: readonly string[]): Callers {
     const { module, node, owner } = entry;
     if (entry.receiver) return { functions: [], modules: [] };
     // What Python or a module calls by itself is called through the object.
     const special = owner !== undefined && /^(__\w+__|forward)$/.test(node.name);
-    const word = special ? owner.name : node.name;
+    const name = special ? owner.name : node.name;
     const functions: FunctionEntry[] = [];
     const modules: Module[] = [];
-    const whole = new RegExp(`\\b${word}\\b`, 'u');
+    const whole = word(name);
     for (const user of this.#usersOf(module)) {
-      if (!user.text.includes(word) || (owner && user !== module && !user.text.includes(owner.name))) continue;
-      const said = special ? [word, ...this.#heldAs(owner.name, user)] : [word];
+      if (
+        !isLookedInto(user) ||
+        !user.text.includes(name) ||
+        (owner && user !== module && !user.text.includes(owner.name))
+      )
+        continue;
+      const said = special ? [name, ...this.#heldAs(owner.name, user)] : [name];
       for (const candidate of this.#mentioning(user, said)) {
         if (candidate.node === node) continue;
-        if (!owner || special || candidate.owner === owner || !tooCommon.has(word) || names(candidate, owner))
+        if (!owner || special || candidate.owner === owner || !tooCommon.has(name) || names(candidate, owner))
           functions.push(candidate);
       }
       // The own module comes first: so far all are of it.
@@ -52,6 +61,18 @@ export class CallerSearch {
     }
     functions.push(...inheritedCallers(entry, (user) => this.#graph.of(user)));
     return { functions, modules };
+  }
+
+  /** Those that are programs: code of modules that calls it, or calls a function that does. */
+  programsOf(entry: FunctionEntry): Callers {
+    const { functions, modules } = this.#search(
+      entry,
+      (user) => user === entry.module || user.text.includes('__main__'),
+    );
+    return {
+      functions: functions.filter(({ node, module }) => word(node.name).test(this.topLevelCode(module))),
+      modules,
+    };
   }
 
   /** Functions of a module that call or pass on one of these names, as they stand in it. */
@@ -142,7 +163,11 @@ function isDeclaration({ kind }: Statement): boolean {
   return kind === 'FunctionDef' || kind === 'ClassDef' || kind === 'Import' || kind === 'ImportFrom';
 }
 
+function word(name: string): RegExp {
+  return new RegExp(`\\b${name}\\b`, 'u');
+}
+
 function names(candidate: FunctionEntry, owner: ClassDef): boolean {
   const unit = candidate.owner ?? candidate.node;
-  return new RegExp(`\\b${owner.name}\\b`, 'u').test(codeOfNode(unit, candidate.module));
+  return word(owner.name).test(codeOfNode(unit, candidate.module));
 }

@@ -20,7 +20,7 @@ import { OutOfBudget, Raised } from './interpreter/frame.ts';
 import { Machine } from './interpreter/machine.ts';
 import { EntryStates, runFunctionEntry, runModuleEntry } from './interpreter/run.ts';
 import { leftoversOf } from './interpreter/leftovers.ts';
-import type { LoweredEntry, LoweredPath } from './lowered.ts';
+import type { LoweredEntry, LoweredPath, Open } from './lowered.ts';
 import { withTurned } from './turned.ts';
 import { actsOnStreams, codeOfNode, moduleMentionsStreams, ordersStreams, speaksOfStreams } from './words.ts';
 
@@ -39,10 +39,10 @@ export interface LowerOptions {
   /** The oldest PyTorch that the modules have to work with, as `2.4` or `2.4.1`. Left out: not known. */
   readonly torchVersion?: string;
   /**
-   * Whether what an entry does is finished only by its callers: then these are run as well. Left out: always. Callers
-   * with a word of streams of their own are run anyway.
+   * Who decides with an entry whether it is right: its callers are run as well then. Left out: any caller. Callers with
+   * a word of streams of their own are run anyway.
    */
-  readonly leavesOpen?: (entry: LoweredEntry) => boolean;
+  readonly leavesOpen?: (entry: LoweredEntry) => Open;
   /** Told of each entry that was run, also of those for which a caller stands in the result. */
   readonly ran?: (entry: LoweredEntry) => void;
   /** Told what each entry cost; for benches. */
@@ -59,6 +59,7 @@ const defaults = { stepsPerPath: 8_000, stepsPerEntry: 16_000, pathsPerEntry: 16
 interface Worth {
   readonly paths: number;
   readonly steps: number;
+  readonly stepsPerPath: number;
   /** Paths in which nothing but one stream shows, before no more are tried; and paths that do nothing at all. */
   readonly dull: number;
   readonly idle: number;
@@ -69,17 +70,20 @@ const dullPaths = { orders: 12, speaks: 4, calls: 2 };
 /** An entry without a word of streams: what it calls has most of the tests that matter. */
 const callerPaths = 6;
 const callerSteps = 8_000;
+/** Those that come to what they are run for come to it early. */
+const callerStepsPerPath = 4_000;
 
-function worthOf(node: Node, module: Module, { pathsPerEntry, stepsPerEntry }: Limits): Worth {
+function worthOf(node: Node, module: Module, { pathsPerEntry, stepsPerEntry, stepsPerPath }: Limits): Worth {
   if (!saysStreams(node, module))
     return {
       paths: Math.min(pathsPerEntry, callerPaths),
       steps: Math.min(stepsPerEntry, callerSteps),
+      stepsPerPath: Math.min(stepsPerPath, callerStepsPerPath),
       dull: dullPaths.calls,
       idle: 1,
     };
   const dull = ordersStreams(codeOfNode(node, module)) ? dullPaths.orders : dullPaths.speaks;
-  return { paths: pathsPerEntry, steps: stepsPerEntry, dull, idle: dull };
+  return { paths: pathsPerEntry, steps: stepsPerEntry, stepsPerPath, dull, idle: dull };
 }
 
 /** Paths for decisions that functions without a word of streams take. */
@@ -182,7 +186,7 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     done,
     callers,
     { runModule, runFunction, seed: (place) => byPlace.get(place), passed },
-    options.leavesOpen ?? (() => true),
+    options.leavesOpen ?? (() => 'to callers'),
   );
   cover(done);
   const runs = [...done.values()].flatMap(({ entry }) => entry ?? []);
@@ -218,15 +222,15 @@ function runCallers(
   done: Map<string, Done>,
   callers: CallerSearch,
   { runModule, runFunction, seed, passed }: Runs,
-  leavesOpen: (entry: LoweredEntry) => boolean,
+  leavesOpen: (entry: LoweredEntry) => Open,
 ): void {
-  const searched = new Set<FunctionEntry>();
+  const searched = new Map<FunctionEntry, Open>();
   /** Functions of autograd whose run did not come to what they name: they get its object from whoever applies them. */
   const blind = new Set<FunctionEntry>();
-  const search = (entry: FunctionEntry | undefined, leftIn?: readonly string[]): void => {
-    if (!entry || searched.has(entry)) return;
-    searched.add(entry);
-    const { functions, modules } = callers.of(entry, leftIn);
+  const search = (entry: FunctionEntry | undefined, open: Open, leftIn?: readonly string[]): void => {
+    if (!entry || searched.get(entry) === 'to callers' || searched.get(entry) === open) return;
+    searched.set(entry, open);
+    const { functions, modules } = open === 'to programs' ? callers.programsOf(entry) : callers.of(entry, leftIn);
     let left = callersRun;
     for (const caller of functions) if (isEntry(caller) && runFunction(caller) && --left === 0) break;
     for (const module of modules) runModule(module);
@@ -238,13 +242,14 @@ function runCallers(
     const before = new Set(done.keys());
     const unseeing = [...blind];
     blind.clear();
-    for (const { entry, lowered } of latest)
-      if (lowered.changesCallers || (!lowered.settled && leavesOpen(lowered))) {
-        search(entry, lowered.leftIn);
-        // What it went through may have other callers, too.
-        for (const place of lowered.judges ?? []) search(seed(place));
-      }
-    for (const caller of unseeing) search(caller);
+    for (const { entry, lowered } of latest) {
+      const open = lowered.changesCallers ? 'to callers' : leavesOpen(lowered);
+      if (open === 'no') continue;
+      search(entry, open, lowered.leftIn);
+      // What it went through may have other callers, too.
+      for (const place of lowered.judges ?? []) search(seed(place), open);
+    }
+    for (const caller of unseeing) search(caller, 'to callers');
     latest = [...done].flatMap(([place, one]) => (before.has(place) ? [] : [one]));
   }
 }
@@ -321,7 +326,7 @@ function lowerEntry(
       truncated = true;
       break;
     }
-    const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, budget);
+    const allowance = paths.length === 0 ? worth.stepsPerPath : Math.min(worth.stepsPerPath, budget);
     const m = new Machine(workspace, plan, allowance, limits.everyRelease);
     m.oldestTorch = limits.torchVersion;
     let cut = false;
@@ -384,7 +389,6 @@ function lowerEntry(
     // What has to do with streams is not judged by paths that never came to where it does.
     judges: truncated ? [...judges].filter((place) => acted.has(place) || !concerned(place)) : [...judges],
     ...(changesCallers ? { changesCallers } : {}),
-    ...(dull || idle ? { settled: true as const } : {}),
     ...(leavesUnknown ? {} : { leftIn: [...leftIn] }),
     ...(fault === undefined ? {} : { fault }),
   };

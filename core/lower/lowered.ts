@@ -5,6 +5,12 @@
 import type { FunctionDef, Module, Node } from '../python/ast.ts';
 import type { BlockId, EventId, StepIndex, StreamId, StreamProgram } from '../program/program.ts';
 
+/**
+ * Who decides with an entry whether it is right: any caller, since it leaves something to order; only a program that runs
+ * it as a whole and gives it what it works with; or nobody, since no other stream shows.
+ */
+export type Open = 'to callers' | 'to programs' | 'no';
+
 export interface LoweredEntry {
   /** `train`, `Prefetcher.next`, `<module>`. */
   readonly name: string;
@@ -19,8 +25,6 @@ export interface LoweredEntry {
    * stream's region, hands out a stream, an event, a handle or a function, or sets the current stream.
    */
   readonly changesCallers?: boolean;
-  /** All that its own code did lies on one stream and is nothing for the host to order: no caller can make it wrong. */
-  readonly settled?: true;
   /**
    * Attributes of its object through which other methods come to memory that it used on a stream of its own, or copied
    * without waiting. Absent: not known.

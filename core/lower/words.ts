@@ -30,10 +30,10 @@ const spoken =
 
 /** What a function does with any of it by itself: one that only hands streams on is judged where it is called. */
 const acting =
-  /\b(?:External)?Stream\(|[a-z]Stream\(|(?<!(?:threading|multiprocessing|asyncio|mp|\w*context|ctx)\.)\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:set|record|wait)_stream\w*\(|\b\w*(?:current|default)_stream\w*\((?![^()\n]*\)\.cuda_stream\b)|\bStreamContext\b|\bwait_event\(|\.record\(\)|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
+  /\b(?:External)?Stream\(|[a-z]Stream\(|(?<!(?:threading|multiprocessing|asyncio|mp|\w*context|ctx)\.)\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:set|record|wait)_stream\w*\(|\b\w*(?:current|default)_stream\w*\((?![^()\n]*\)\.cuda_stream\b)|\bStreamContext\b|\bwait_event\(|\.record\(\)|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False|True)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
 
 /** A copy that may go on while the host does. */
-const copying = /\bnon_blocking\s*=\s*(?!False)|\bcopy_\([^()\n]*,\s*True\s*\)/;
+const copying = /\bnon_blocking\s*=\s*True|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
 /** Where such a copy may come from or go to memory that the host works on; elsewhere it is work as any other. */
 const hosting = /cpu|host|pin|numpy|copy_\(|empty|zeros/i;

@@ -3750,3 +3750,52 @@ class Cache:
     def fetch(self, layer_idx):
         self.away[layer_idx].wait()
         return self.keys[layer_idx].cuda(non_blocking=True)
+
+#- case: of two bases with one of their own, what the second overrides comes before what the first inherits
+class Stage:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def join(self):
+        pass
+
+class Timed(Stage):
+    def join(self):
+        print("joined")
+
+class Ordered(Stage):
+    def join(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+
+class Double(Timed, Ordered):
+    def run(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x.cuda() * 2
+        self.join()
+        return y.sum()
+        #      ^ missing-wait
+#- good
+class Stage:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def join(self):
+        pass
+
+class Timed(Stage):
+    def report(self):
+        print("joined")
+
+class Ordered(Stage):
+    def join(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+
+class Double(Timed, Ordered):
+    def run(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x.cuda() * 2
+        y.record_stream(torch.cuda.current_stream())
+        self.join()
+        return y.sum()

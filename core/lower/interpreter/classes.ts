@@ -77,13 +77,38 @@ function fieldsOf(body: readonly Statement[]): NonNullable<ClassV['fields']> {
   return fields;
 }
 
-/** The class and its bases, in the order in which attributes are looked for. */
-export function resolutionOrder(cls: ClassV, seen = new Set<ClassV>()): ClassV[] {
-  if (seen.has(cls)) return [];
-  seen.add(cls);
-  const order = [cls];
-  for (const base of cls.bases) if (base instanceof ClassV) order.push(...resolutionOrder(base, seen));
+const orders = new WeakMap<ClassV, readonly ClassV[]>();
+
+/**
+ * The class and its bases, in the order in which attributes are looked for: a class comes before its bases, and these in
+ * the order in which they are named (Python's method resolution order, C3).
+ */
+export function resolutionOrder(cls: ClassV): readonly ClassV[] {
+  let order = orders.get(cls);
+  if (!order) {
+    // A class among its own bases is one that the text does not give.
+    orders.set(cls, [cls]);
+    const bases = cls.bases.filter((base) => base instanceof ClassV);
+    order = [cls, ...merged([...bases.map((base) => [...resolutionOrder(base)]), [...bases]])];
+    orders.set(cls, order);
+  }
   return order;
+}
+
+/** Of the heads of the lists always the first that stands behind no other; where Python refuses, the first one. */
+function merged(lists: ClassV[][]): ClassV[] {
+  const order: ClassV[] = [];
+  for (;;) {
+    const left = lists.filter((list) => list.length > 0);
+    if (left.length === 0) return order;
+    const heads = left.map((list) => list[0]!);
+    const next = heads.find((head) => !left.some((list) => list.indexOf(head) > 0)) ?? heads[0]!;
+    order.push(next);
+    for (const list of left) {
+      const at = list.indexOf(next);
+      if (at >= 0) list.splice(at, 1);
+    }
+  }
 }
 
 export function lookup(cls: ClassV, name: string): Value | undefined {

@@ -3,6 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createSourceChecker } from '../../../core/checkSource.ts';
 import { ImportGraph } from '../../../core/lower/importGraph.ts';
 import { lower } from '../../../core/lower/lower.ts';
+import type { Open } from '../../../core/lower/lowered.ts';
 import { mentionsStreams } from '../../../core/lower/words.ts';
 import type { Module } from '../../../core/python/ast.ts';
 import type { PythonParser } from '../../../core/python/parse.ts';
@@ -125,10 +126,66 @@ def run(host):
 
   it('runs callers without a word of streams only where an entry leaves something to them', () => {
     const modules = list(files).map(({ file, text }) => parser.parse(file, text));
-    const names = (leavesOpen: boolean) =>
+    const names = (leavesOpen: Open) =>
       lower(modules, { leavesOpen: () => leavesOpen }).map(({ name, file }) => `${file} ${name}`);
-    expect(names(true)).toEqual(['/w/main.py run']);
-    expect(names(false)).toEqual(['/w/pkg/copies.py upload']);
+    expect(names('to callers')).toEqual(['/w/main.py run']);
+    expect(names('no')).toEqual(['/w/pkg/copies.py upload']);
+  });
+
+  it('runs of what is in order by itself only the callers that are programs', () => {
+    const texts = {
+      '/w/joined.py': `import torch
+
+def halve(x):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x.cuda() / 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y
+`,
+      '/w/library.py': 'from joined import halve\n\ndef quarter(x):\n    return halve(halve(x))\n',
+      '/w/program.py': `from joined import halve
+
+def main():
+    print(halve(1))
+
+if __name__ == "__main__":
+    main()
+`,
+    };
+    const modules = list(texts).map(({ file, text }) => parser.parse(file, text));
+    const names = (open: Open) => lower(modules, { leavesOpen: () => open }).map(({ name, file }) => `${file} ${name}`);
+    expect(names('to programs')).toEqual(['/w/program.py <module>']);
+    expect(names('no')).toEqual(['/w/joined.py halve']);
+    expect(names('to callers')).toContain('/w/library.py quarter');
+  });
+
+  it('goes on with methods that take up what another left on its way, not with those that only read its settings', () => {
+    const text = `import torch
+
+class Loader:
+    def __init__(self):
+        self.copies = torch.cuda.Stream()
+        self.batch = None
+        self.count = 0
+
+    def load(self, host):
+        with torch.cuda.stream(self.copies):
+            self.batch = host.cuda(non_blocking=True)
+        self.count = self.count + 1
+
+    def take(self):
+        return self.batch.sum()
+
+    def report(self):
+        return f"{self.count} batches"
+`;
+    const modules = list({ '/w/loader.py': text }).map(({ file, text }) => parser.parse(file, text));
+    const ran: string[] = [];
+    lower(modules, { ran: ({ name }) => ran.push(name) });
+    expect(ran).toContain('Loader.take');
+    expect(ran).not.toContain('Loader.report');
   });
 
   it('runs sixteen of the callers of one function, those in its own module first', () => {
