@@ -59,7 +59,6 @@ const defaults = { stepsPerPath: 8_000, stepsPerEntry: 16_000, pathsPerEntry: 16
 interface Worth {
   readonly paths: number;
   readonly steps: number;
-  readonly stepsPerPath: number;
   /** Paths in which nothing but one stream shows, before no more are tried; and paths that do nothing at all. */
   readonly dull: number;
   readonly idle: number;
@@ -70,20 +69,17 @@ const dullPaths = { orders: 12, speaks: 4, calls: 2 };
 /** An entry without a word of streams: what it calls has most of the tests that matter. */
 const callerPaths = 6;
 const callerSteps = 8_000;
-/** Those that come to what they are run for come to it early. */
-const callerStepsPerPath = 4_000;
 
-function worthOf(node: Node, module: Module, { pathsPerEntry, stepsPerEntry, stepsPerPath }: Limits): Worth {
+function worthOf(node: Node, module: Module, { pathsPerEntry, stepsPerEntry }: Limits): Worth {
   if (!saysStreams(node, module))
     return {
       paths: Math.min(pathsPerEntry, callerPaths),
       steps: Math.min(stepsPerEntry, callerSteps),
-      stepsPerPath: Math.min(stepsPerPath, callerStepsPerPath),
       dull: dullPaths.calls,
       idle: 1,
     };
   const dull = ordersStreams(codeOfNode(node, module)) ? dullPaths.orders : dullPaths.speaks;
-  return { paths: pathsPerEntry, steps: stepsPerEntry, stepsPerPath, dull, idle: dull };
+  return { paths: pathsPerEntry, steps: stepsPerEntry, dull, idle: dull };
 }
 
 /** Paths for decisions that functions without a word of streams take. */
@@ -326,7 +322,7 @@ function lowerEntry(
       truncated = true;
       break;
     }
-    const allowance = paths.length === 0 ? worth.stepsPerPath : Math.min(worth.stepsPerPath, budget);
+    const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, budget);
     const m = new Machine(workspace, plan, allowance, limits.everyRelease);
     m.oldestTorch = limits.torchVersion;
     let cut = false;
