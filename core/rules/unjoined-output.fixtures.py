@@ -897,3 +897,35 @@ class Stage:
         for request in requests:
             request.wait()
         return given
+
+#- case: a flag that nobody turns; torch's own function has one of another
+import torch.distributed as dist
+
+class Group:
+    def broadcast(self, x, later=False):
+        x = x.contiguous()
+        dist.broadcast(x, src=0, async_op=later)
+        return x
+      # ^ unjoined-output
+
+def share(group, x, y):
+    side = torch.cuda.Stream()
+    handle = dist.broadcast(y, 0, True)
+    handle.wait()
+    return group.broadcast(x), side.record_event()
+#- good
+import torch.distributed as dist
+
+class Group:
+    def broadcast(self, x, later=False):
+        x = x.contiguous()
+        handle = dist.broadcast(x, src=0, async_op=later)
+        if later:
+            return x, handle
+        return x
+
+def share(group, x, y):
+    side = torch.cuda.Stream()
+    handle = dist.broadcast(y, 0, True)
+    handle.wait()
+    return group.broadcast(x), side.record_event()
