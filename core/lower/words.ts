@@ -59,7 +59,10 @@ export function actsOnStreams(node: Node, module: Module): boolean {
   const code = codeOfNode(node, module);
   if (acting.test(code)) return true;
   if (!copying.test(code)) return false;
-  return hosting.test(module.text.slice(node.start, node.end)) || /pin_memory|pinned/.test(module.text);
+  const text = module.text.slice(node.start, node.end);
+  if (hosting.test(text) || /pin_memory|pinned/.test(module.text)) return true;
+  // What the object's constructor takes for a device may be the host.
+  return /\bto\(\s*(?:device\s*=\s*)?self\.\w+/.test(text) && /["']cpu["']/.test(module.text);
 }
 
 /** Whether a piece of such code orders streams, or selects one. */

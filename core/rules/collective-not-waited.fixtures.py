@@ -817,3 +817,83 @@ def apply(x, group, handles, kind):
         kind = "d" + kind
         return exchange(x, group, True, handles, kind)
     return exchange(x, group, False, handles, kind)
+
+#- case: handles are waited for by whoever has them from a list before that is cleared
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def finish(self):
+        print(self.works.clear())
+        #     ^ collective-not-waited
+#- good
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def take(self):
+        works = list(self.works)
+        self.works.clear()
+        return works
+
+    def finish(self):
+        for work in self.take():
+            work.wait()
+#- good
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def finish(self):
+        works = self.works[:]
+        self.works.clear()
+        for work in works:
+            work.wait()
+
+#- case: a hook that was taken away does not run again
+import torch.distributed as dist
+
+def train(x):
+    works = []
+    def reduce(p):
+        works.append(dist.all_reduce(p.grad, async_op=True))
+    x.register_post_accumulate_grad_hook(reduce)
+    (x * 2).sum().backward()
+    works[0].wait()
+    (x * 3).sum().backward()
+    print(x.grad.mul_(0.5))
+    #     ^ collective-not-waited
+#- good
+import torch.distributed as dist
+
+def train(x):
+    works = []
+    def reduce(p):
+        works.append(dist.all_reduce(p.grad, async_op=True))
+    handle = x.register_post_accumulate_grad_hook(reduce)
+    (x * 2).sum().backward()
+    works[0].wait()
+    handle.remove()
+    (x * 3).sum().backward()
+    x.grad.mul_(0.5)

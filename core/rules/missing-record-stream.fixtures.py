@@ -754,3 +754,30 @@ class Ahead:
         batch = self.batch
         self.fetch()
         return batch
+
+#- case: the last turn over a length is told by that length
+def sums(hosts):
+    copies = torch.cuda.Stream()
+    buffer = torch.empty(1024, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(hosts[0], non_blocking=True)
+    for i in range(len(hosts)):
+        torch.cuda.current_stream().wait_stream(copies)
+        print(buffer.sum().item())
+        with torch.cuda.stream(copies):
+            print(buffer.copy_(hosts[i], non_blocking=True).shape)
+            #     ^ missing-record-stream
+#- good
+def sums(hosts):
+    copies = torch.cuda.Stream()
+    buffer = torch.empty(1024, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(hosts[0], non_blocking=True)
+    for i in range(len(hosts)):
+        torch.cuda.current_stream().wait_stream(copies)
+        print(buffer.sum().item())
+        if i + 1 < len(hosts):
+            with torch.cuda.stream(copies):
+                buffer.copy_(hosts[i + 1], non_blocking=True)

@@ -3799,3 +3799,111 @@ class Double(Timed, Ordered):
         y.record_stream(torch.cuda.current_stream())
         self.join()
         return y.sum()
+
+#- case: a hook of a module that nobody knows joins before its forward
+from models import build
+
+def run(hosts):
+    copies = torch.cuda.Stream()
+    model = build()
+    def join(module, args):
+        print("forward")
+    model.register_forward_pre_hook(join)
+    for host in hosts:
+        with torch.cuda.stream(copies):
+            x = host.to("cuda", non_blocking=True)
+        y = model(x)
+        #   ^ missing-wait
+        x.record_stream(torch.cuda.current_stream())
+        print(y.sum().item())
+#- good
+from models import build
+
+def run(hosts):
+    copies = torch.cuda.Stream()
+    model = build()
+    def join(module, args):
+        torch.cuda.current_stream().wait_stream(copies)
+    model.register_forward_pre_hook(join)
+    for host in hosts:
+        with torch.cuda.stream(copies):
+            x = host.to("cuda", non_blocking=True)
+        y = model(x)
+        x.record_stream(torch.cuda.current_stream())
+        print(y.sum().item())
+#- good
+def run(model, hosts):
+    copies = torch.cuda.Stream()
+    def join(module, args):
+        torch.cuda.current_stream().wait_stream(copies)
+    for layer in model.layers:
+        layer.register_forward_pre_hook(join)
+    for host in hosts:
+        with torch.cuda.stream(copies):
+            x = host.to("cuda", non_blocking=True)
+        y = model(x)
+        x.record_stream(torch.cuda.current_stream())
+        print(y.sum().item())
+
+#- case: who asks a thread whether it is ready goes on when it is
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    ready = threading.Event()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        ready.set()
+    threading.Thread(target=work).start()
+    while not ready.is_set():
+        pass
+    return box["x"] * 2
+    #      ^ missing-wait
+#- good
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    ready = threading.Event()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        copies.synchronize()
+        ready.set()
+    threading.Thread(target=work).start()
+    while not ready.is_set():
+        pass
+    return box["x"] * 2
+#- good
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        copies.synchronize()
+    thread = threading.Thread(target=work)
+    thread.start()
+    while thread.is_alive():
+        pass
+    return box["x"] * 2
+#- good
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    filled = threading.Semaphore(0)
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        copies.synchronize()
+        filled.release()
+    threading.Thread(target=work).start()
+    filled.acquire()
+    return box["x"] * 2

@@ -393,21 +393,23 @@ function isCompared(m: Machine, node: Node): boolean {
 }
 
 function comparesLength(m: Machine, node: Node): boolean {
-  const [argument] = (node as Partial<Call>).args ?? [];
+  const argument = (node as Partial<Call>).args?.at(-1);
   const { fn, module } = m.frame;
   if (!argument || !fn) return false;
   const { text } = module.syntax;
   const name = text.slice(argument.start, argument.end).replace(/[^\w]/g, '\\$&');
-  return new RegExp(`(?:[<>]=?|[=!]=) *\\(?${name}\\b|\\b${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`).test(
+  return new RegExp(`(?:[<>]=?|[=!]=) *\\(?${name}(?!\\w)|(?<!\\w)${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`).test(
     text.slice(fn.node.start, fn.node.end),
   );
 }
 
 function range(m: Machine, args: readonly Value[], node: Node): Value {
   const values = args.map((arg) => resolved(m, arg));
-  if (values.length === 1) {
-    if (isCompared(m, node)) m.ranges.settle(values[0]!, comparedTurns);
-    m.ranges.settleBySum(values[0]!, unknownLength);
+  // `range(n)` and `range(0, n)`.
+  if (values.length === 1 || (values.length === 2 && values[0] === 0)) {
+    const count = values.at(-1)!;
+    if (isCompared(m, node)) m.ranges.settle(count, comparedTurns);
+    m.ranges.settleBySum(count, unknownLength);
   }
   const numbers = values.map((value) => m.ranges.settled(value));
   const [start, end, step] =

@@ -50,7 +50,7 @@ import { callExternal, deviceCall } from './externals.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
-import { callHooked, registerHook, runGradientHooks } from './hooks.ts';
+import { callHooked, isHooked, registerHook, removeHook, runGradientHooks } from './hooks.ts';
 import { givesBatches } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
@@ -100,6 +100,8 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
   if (target instanceof KernelV) return m.at(node, () => launchKernel(m, target, args, keywords));
   if (target instanceof StaticMethodV) return call(m, target.target, args, keywords, node);
   if (target instanceof ClassMethodV) return call(m, target.target, args, keywords, node);
+  if (target instanceof Unknown && isHooked(m, target))
+    return callHooked(m, target, args, () => call(m, target, args, keywords, node));
   if (target instanceof Unknown && target.receiver) {
     const name = target.name.slice(target.name.lastIndexOf('.') + 1);
     return callMethod(m, target.receiver, name, args, keywords, node);
@@ -418,6 +420,7 @@ function unknownMethod(
   const own = self.attributes.get(name);
   if (own !== undefined && !(own instanceof Unknown && own.receiver === self))
     return call(m, own, args, keywords, node);
+  if (name === 'remove' && removeHook(m, self)) return null;
   if (self.stream) return streamMethod(m, self.stream, name, args, keywords);
   if (self.event) return eventMethod(m, self.event, name, args, keywords);
   if (self.tensor && (isTensorMethod(name) || tensorOnly(name)))

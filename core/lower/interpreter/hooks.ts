@@ -37,8 +37,12 @@ export interface Hook {
   readonly unpack?: Value;
   /** Of a module's: whether it runs before its forward or after it, where it is a forward's at all. */
   readonly when?: 'before' | 'after';
+  /** What takes it away again. */
+  readonly handle?: Unknown;
   /** The path has come to where it is called: it is judged there. */
   ran?: boolean;
+  /** The forward around which it is called runs. */
+  running?: boolean;
 }
 
 const most = 8;
@@ -51,6 +55,7 @@ export function visitHook(hook: Hook, visit: (value: Value | undefined) => void)
 
 /** `owner.register_…_hook(fn)`. */
 export function registerHook(m: Machine, owner: Value, method: string, args: readonly Value[]): Unknown {
+  const handle = m.temp(new Unknown('handle', 'result'));
   for (const fn of args)
     if (isCallable(fn)) {
       const when = /^register_forward_(pre_)?hook$/.exec(method);
@@ -58,11 +63,34 @@ export function registerHook(m: Machine, owner: Value, method: string, args: rea
         caller: callerOf(owner, method),
         fn,
         owner,
+        handle,
         ...(when ? { when: when[1] ? 'before' : 'after' } : {}),
       });
       if (owner instanceof Unknown && fn instanceof FunctionV) leaveToHook(m, fn);
     }
-  return m.temp(new Unknown('handle', 'result'));
+  return handle;
+}
+
+/** `handle.remove()` of what `registerHook` gave; false where it is the handle of something else. */
+export function removeHook(m: Machine, handle: Unknown): boolean {
+  const left = m.hooks.filter((hook) => hook.handle !== handle);
+  if (left.length === m.hooks.length) return false;
+  // What it has done by now it has done where it was called.
+  m.hooks.splice(0, m.hooks.length, ...left);
+  return true;
+}
+
+/** Whether a module that nobody knows, or a part of it, has hooks around its forward which do not run already. */
+export function isHooked(m: Machine, module: Unknown): boolean {
+  return m.hooks.some((hook) => hook.when !== undefined && !hook.running && isOf(hook, module));
+}
+
+/** Which of its layers a module goes through nobody knows: those that were picked out of something unknown may be its own. */
+function isOf({ owner }: Hook, module: Obj): boolean {
+  if (module instanceof Unknown && owner instanceof Unknown && owner.origin === 'element') return true;
+  for (let at: Value | undefined = owner; at !== undefined; at = at instanceof Unknown ? at.receiver : undefined)
+    if (at === module) return true;
+  return false;
 }
 
 /** An event that the hook of an unknown module records is recorded as soon as somebody calls that module. */
@@ -99,9 +127,9 @@ function callerOf(owner: Value, method: string): Hook['caller'] {
   return 'somebody';
 }
 
-/** Calls a module of the program's own, and the hooks of its forward around it. */
+/** Calls a module, and the hooks of its forward around it. */
 export function callHooked(m: Machine, module: Obj, args: readonly Value[], forward: () => Value): Value {
-  const hooks = m.settled > 0 || m.before > 0 || m.filling ? [] : m.hooks.filter(({ owner }) => owner === module);
+  const hooks = m.settled > 0 || m.before > 0 || m.filling ? [] : m.hooks.filter((hook) => isOf(hook, module));
   if (!hooks.some(({ when }) => when !== undefined)) return forward();
   const given = m.temp(new TupleV([...args]));
   const run = (when: Hook['when'], ...values: Value[]): Value => {
@@ -119,7 +147,9 @@ export function callHooked(m: Machine, module: Obj, args: readonly Value[], forw
     return result;
   };
   run('before');
+  for (const hook of hooks) hook.running = true;
   const result = forward();
+  for (const hook of hooks) hook.running = false;
   m.hold(result);
   return run('after', result) ?? result;
 }

@@ -163,8 +163,9 @@ export function libraryCall(
     }
     case 'threading.Lock':
     case 'threading.RLock':
-    case 'threading.Semaphore':
       return plainContext(m);
+    case 'threading.Semaphore':
+    case 'threading.BoundedSemaphore':
     case 'threading.Event':
     case 'threading.Condition':
     case 'threading.local':

@@ -48,6 +48,8 @@ export function threadMethod(m: Machine, self: ThreadV, name: string, node: Node
       }
       return null;
     case 'is_alive':
+      // Who asks goes on when the thread has ended.
+      if (self.thread !== undefined) m.emit({ kind: 'join', child: self.thread });
       return new Unknown(name, 'result');
   }
   return null;
@@ -126,6 +128,7 @@ export function takeMessage(m: Machine, shared: Obj, which: 'first' | 'last', it
 export function signalMethod(m: Machine, self: NativeV, name: string): Value {
   switch (name) {
     case 'set':
+    case 'release':
     case 'notify':
     case 'notify_all':
       leaveMessage(m, self);
@@ -133,6 +136,12 @@ export function signalMethod(m: Machine, self: NativeV, name: string): Value {
     case 'clear':
       m.messages.delete(self);
       return null;
+    case 'is_set':
+    case 'acquire':
+      // Who asks goes on when it was told; who is told by nobody known asks for a time of its own.
+      for (const { from, knows } of m.messages.get(self) ?? [])
+        if (from !== m.builder.thread) m.emit({ kind: 'join', child: knows });
+      break;
     case 'wait':
     case 'wait_for': {
       const { thread } = m.builder;
