@@ -3907,3 +3907,37 @@ def upload(host):
     threading.Thread(target=work).start()
     filled.acquire()
     return box["x"] * 2
+
+#- case: a constructor calls a module on which it has a hook
+class Stage:
+    def __init__(self, model, example):
+        self.side = torch.cuda.Stream()
+        model.register_forward_pre_hook(self.join)
+        self.model = model
+        self.model(example)
+
+    def join(self, module, args):
+        torch.cuda.current_stream().wait_stream(self.side)
+
+    def run(self, host):
+        with torch.cuda.stream(self.side):
+            x = host.cuda(non_blocking=True) * 2
+        return x.sum()
+        #      ^ missing-wait
+#- good
+class Stage:
+    def __init__(self, model, example):
+        self.side = torch.cuda.Stream()
+        model.register_forward_pre_hook(self.join)
+        self.model = model
+        self.model(example)
+
+    def join(self, module, args):
+        torch.cuda.current_stream().wait_stream(self.side)
+
+    def run(self, host):
+        with torch.cuda.stream(self.side):
+            x = host.cuda(non_blocking=True) * 2
+        x.record_stream(torch.cuda.current_stream())
+        torch.cuda.current_stream().wait_stream(self.side)
+        return x.sum()

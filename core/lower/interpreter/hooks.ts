@@ -80,9 +80,14 @@ export function removeHook(m: Machine, handle: Unknown): boolean {
   return true;
 }
 
+/** What lies before the entry has its hooks run later, as others call them. */
+function calledHere(m: Machine): boolean {
+  return m.settled === 0 && m.before === 0 && !m.filling;
+}
+
 /** Whether a module that nobody knows, or a part of it, has hooks around its forward which do not run already. */
 export function isHooked(m: Machine, module: Unknown): boolean {
-  return m.hooks.some((hook) => hook.when !== undefined && !hook.running && isOf(hook, module));
+  return calledHere(m) && m.hooks.some((hook) => hook.when !== undefined && !hook.running && isOf(hook, module));
 }
 
 /** Which of its layers a module goes through nobody knows: those that were picked out of something unknown may be its own. */
@@ -129,7 +134,7 @@ function callerOf(owner: Value, method: string): Hook['caller'] {
 
 /** Calls a module, and the hooks of its forward around it. */
 export function callHooked(m: Machine, module: Obj, args: readonly Value[], forward: () => Value): Value {
-  const hooks = m.settled > 0 || m.before > 0 || m.filling ? [] : m.hooks.filter((hook) => isOf(hook, module));
+  const hooks = calledHere(m) ? m.hooks.filter((hook) => isOf(hook, module)) : [];
   if (!hooks.some(({ when }) => when !== undefined)) return forward();
   const given = m.temp(new TupleV([...args]));
   const run = (when: Hook['when'], ...values: Value[]): Value => {
@@ -148,15 +153,19 @@ export function callHooked(m: Machine, module: Obj, args: readonly Value[], forw
   };
   run('before');
   for (const hook of hooks) hook.running = true;
-  const result = forward();
-  for (const hook of hooks) hook.running = false;
+  let result: Value;
+  try {
+    result = forward();
+  } finally {
+    for (const hook of hooks) hook.running = false;
+  }
   m.hold(result);
   return run('after', result) ?? result;
 }
 
 /** A backward pass that the program itself starts calls the hooks of gradients where it stands. */
 export function runGradientHooks(m: Machine): void {
-  if (m.settled > 0 || m.before > 0 || m.filling) return;
+  if (!calledHere(m)) return;
   const registered = m.hooks.filter(({ caller }) => caller === 'gradient' || caller === 'parameter');
   for (const hook of registered.slice(0, most)) {
     const fn = functionOf(hook);
