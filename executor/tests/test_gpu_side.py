@@ -523,6 +523,7 @@ class Join(unittest.TestCase):
         starts = [rows[at + 1] for at, kind in enumerate(rows) if kind == OP and rows[at + 1 :] and isinstance(rows[at + 1], int) and rows[at + 1] > 1 << 50]
         return threading.get_ident() & 0xFFFFFFFF, [start + 1_000 for start in starts[-2:]]
 
+    @unittest.skipUnless(torch, NEEDS_TORCH)
     def test_a_profile(self):
         """What there is where CUPTI cannot be had."""
         import fake_cuda
@@ -545,6 +546,7 @@ class Join(unittest.TestCase):
         self.assertEqual([r["kind"] for r in trace.of("gpu")], ["kernel", "kernel", "copy"])
         self.assertIn("1 kernels or copies", trace.limits[0])
 
+    @unittest.skipUnless(torch, NEEDS_TORCH)
     def test_activity_buffers(self):
         """CUPTI's own records: a call and its kernel, a copy of a graph's node, one that nobody started."""
         import fake_cuda
@@ -576,6 +578,7 @@ class Join(unittest.TestCase):
         self.assertEqual([r["st"] for r in trace.of("gpu")[:2]], [zeros["st"], add["st"]])
         self.assertEqual(trace.streams[trace.of("gpu")[2]["st"]]["num"], 40)
 
+    @unittest.skipUnless(torch, NEEDS_TORCH)
     def test_reusable(self):
         import fake_cuda
 
