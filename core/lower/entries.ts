@@ -52,20 +52,20 @@ function examine(node: FunctionDef, module: Module): Facts {
     says: speaksOfStreams(code),
     mentions,
     touches: [...new Set([...code.matchAll(/\bself\.(\w+)/g)].map((match) => match[1]!))],
-    stores: [...code.matchAll(node.name === '__init__' ? leftByHooks(code) : stored)].map((match) => match[1]!),
+    stores: storesOf(node, code),
   };
 }
 
 const identifier = /[A-Za-z_]\w*/g;
 const stored = /\bself\.(\w+)\s*(?:=[^=]|[-+*/|]=|\[|\.(?:append|put|add|extend|update|\w+_|narrow|view|chunk)\()/g;
 
-/** What a constructor sets is there from the start; hooks inside of it add to lists when they are called. */
-function leftByHooks(code: string): RegExp {
-  return /\.register_\w*hook\(/.test(code) ? added : nothing;
-}
-
 const added = /\bself\.(\w+)\.(?:append|put|add|extend|update)\(/g;
-const nothing = /(?!)/g;
+
+/** What a constructor sets is there from the start; hooks inside of it add to lists when they are called. */
+function storesOf({ name }: FunctionDef, code: string): string[] {
+  if (name === '__init__' && !/\.register_\w*hook\(/.test(code)) return [];
+  return [...code.matchAll(name === '__init__' ? added : stored)].map((match) => match[1]!);
+}
 
 const said = new WeakMap<Node, boolean>();
 

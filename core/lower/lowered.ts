@@ -35,10 +35,10 @@ export interface LoweredEntry {
    * whole workspace.
    */
   readonly dependsOn?: readonly string[];
-  /** Parameters, off or on by default, that other code which was run turns: what comes of that shows there. */
-  readonly turned?: ReadonlySet<string>;
   /** Those of them that the entry ran through as a caller does: they are not entries of their own. */
   readonly judges?: readonly string[];
+  /** Parameters, off or on by default, that other code which was run turns: what comes of that shows there. */
+  readonly turned?: ReadonlySet<string>;
 }
 
 export interface LoweredPath {

@@ -870,6 +870,21 @@ class Reducer:
         self.works.clear()
         for work in works:
             work.wait()
+#- good
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def finish(self):
+        self.works.clear()
+        torch.cuda.synchronize()
 
 #- case: a hook that was taken away does not run again
 import torch.distributed as dist

@@ -387,3 +387,23 @@ def choose(name):
 def test(image, options):
     image = image.to(choose(options.device), non_blocking=True)
     return image.float() / 255
+
+#- case: a device that the constructor chooses may be the host
+class Scores:
+    def __init__(self, model):
+        self.model = model
+        self.target = torch.device("cpu")
+
+    def compute(self, x):
+        y = self.model(x.cuda()).to(self.target, non_blocking=True)
+        return y.tolist()
+        #      ^ host-read-before-sync
+#- good
+class Scores:
+    def __init__(self, model):
+        self.model = model
+        self.target = torch.device("cpu")
+
+    def compute(self, x):
+        y = self.model(x.cuda()).to(self.target)
+        return y.tolist()

@@ -3832,8 +3832,11 @@ def run(hosts):
         x.record_stream(torch.cuda.current_stream())
         print(y.sum().item())
 #- good
-def run(model, hosts):
+from models import build
+
+def run(hosts):
     copies = torch.cuda.Stream()
+    model = build()
     def join(module, args):
         torch.cuda.current_stream().wait_stream(copies)
     for layer in model.layers:

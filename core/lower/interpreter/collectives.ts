@@ -273,35 +273,12 @@ export function workMethod(m: Machine, self: WorkV, name: string, args: readonly
   return value;
 }
 
-/**
- * An object lets go of handles that hooks or other methods have left to it: nobody can wait for them any more, and whoever
- * comes next works with their tensors.
- */
+/** A list lets go of handles that hooks or other methods have left in it: who has them then shows at the end of the entry. */
 export function dropHandles(m: Machine, items: Iterable<Value>, depth = 0): void {
-  if (!m.entered || m.filling || m.settled > 0 || waitsSomewhere(m) || isHeldTwice(m, items)) return;
+  if (!m.entered || m.filling || m.settled > 0) return;
   for (const item of items)
-    if (item instanceof WorkV && item.event < m.eventsBefore) {
-      const tensors = item.tensors.filter(({ storage }) => storage.memory === 'device');
-      m.launch("the caller's work", m.current(), tensors, []);
-    } else if ((item instanceof TupleV || item instanceof ListV) && depth < 2) dropHandles(m, item.items, depth + 1);
-}
-
-/** Whether the function that runs waits for anything: what comes first there, its waits or the end of a list, is its own matter. */
-function waitsSomewhere({ frame: { fn, module } }: Machine): boolean {
-  const text = fn ? module.syntax.text.slice(fn.node.start, fn.node.end) : '';
-  return /\b(?:wait\w*|\w*synchronize|barrier)\(/.test(text);
-}
-
-/** Whether some other list of a function that runs has one of these, too. */
-function isHeldTwice(m: Machine, items: Iterable<Value>): boolean {
-  const cleared = new Set(items);
-  return m.stack.some(({ scope }) =>
-    [...scope.vars.values()].some(
-      (value) =>
-        (value instanceof TupleV || (value instanceof ListV && value.items !== items)) &&
-        value.items.some((item) => item instanceof WorkV && cleared.has(item)),
-    ),
-  );
+    if (item instanceof WorkV && item.event < m.eventsBefore) m.droppedHandles.push({ work: item, origin: m.origin() });
+    else if ((item instanceof TupleV || item instanceof ListV) && depth < 2) dropHandles(m, item.items, depth + 1);
 }
 
 /** `torch.futures.wait_all` waits for each, `collect_all` gives one future for all; undefined: some are not known. */

@@ -16,7 +16,9 @@ import {
   Unknown,
   type Value,
   WorkV,
+  whole,
 } from '../values.ts';
+import { access } from '../builder.ts';
 import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -85,19 +87,43 @@ function leavesOrder(m: Machine): boolean {
  * or a hook: a later call waits for it. A handle that nobody holds is waited for by nobody.
  */
 function heldByHandles(m: Machine, storages: Iterable<Storage>): Set<Storage> {
-  const held = new Set<Storage>();
-  if (![...storages].some((storage) => storage.kept)) return held;
+  if (![...storages].some((storage) => storage.kept)) return new Set();
+  return new Set([...heldHandles(m)].flatMap(({ tensors }) => tensors.map(({ storage }) => storage)));
+}
+
+/** Handles that somebody outside can still come to, also by what the entry gives its caller. */
+function heldHandles(m: Machine): Set<WorkV> {
+  const held = new Set<WorkV>();
   const seen = new Set<Value>();
   const look = (value: Value | undefined): void => {
     if (!isObj(value) || seen.has(value)) return;
     seen.add(value);
-    if (value instanceof WorkV) for (const tensor of value.tensors) held.add(tensor.storage);
+    if (value instanceof WorkV) held.add(value);
     else value.children(look);
   };
   m.visitOutside(look);
   // A callback leaves it in a list around it: whoever made both goes through that later.
   for (const value of m.givenToPools) look(value);
+  look(m.result);
   return held;
+}
+
+/**
+ * The entry is over: of handles that it took out of its lists and left to nobody, nobody can wait any more, and whoever comes
+ * next works with their tensors. It shows where they were let go of.
+ */
+export function useOfDropped(m: Machine): void {
+  const dropped = m.droppedHandles.splice(0);
+  if (dropped.length === 0) return;
+  const held = heldHandles(m);
+  const { stream } = m.current().stream;
+  for (const { work, origin } of dropped) {
+    if (held.has(work)) continue;
+    const accesses = work.tensors.flatMap(({ storage, start, end }) =>
+      storage.memory === 'device' ? access(storage.block, false, start, end, whole) : [],
+    );
+    if (accesses.length > 0) m.builder.add({ kind: 'launch', stream, name: "the caller's work", accesses }, origin);
+  }
 }
 
 /** Below a Function's backward the missing order is reported where it shows; what itself returns is autograd's. */

@@ -90,12 +90,20 @@ export function isHooked(m: Machine, module: Unknown): boolean {
   return calledHere(m) && m.hooks.some((hook) => hook.when !== undefined && !hook.running && isOf(hook, module));
 }
 
-/** Which of its layers a module goes through nobody knows: those that were picked out of something unknown may be its own. */
+/** On the module itself, or on a part of one that nobody knows: its forward goes through its parts. */
 function isOf({ owner }: Hook, module: Obj): boolean {
-  if (module instanceof Unknown && owner instanceof Unknown && owner.origin === 'element') return true;
-  for (let at: Value | undefined = owner; at !== undefined; at = at instanceof Unknown ? at.receiver : undefined)
-    if (at === module) return true;
-  return false;
+  const seen = new Set<Value>();
+  const holds = (whole: Obj): boolean => {
+    if (whole === owner) return true;
+    if (!(whole instanceof Unknown) || seen.has(whole)) return false;
+    seen.add(whole);
+    let found = false;
+    whole.children((part) => {
+      found ||= isObj(part) && part !== whole.receiver && holds(part);
+    });
+    return found;
+  };
+  return holds(module);
 }
 
 /** An event that the hook of an unknown module records is recorded as soon as somebody calls that module. */

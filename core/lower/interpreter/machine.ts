@@ -2,7 +2,7 @@
  * The state of one path: frames, current streams, live memory, decisions, the program under construction. What Python
  * and PyTorch do to it is decided in the files beside this one, each of which takes the machine first.
  */
-import type { Access, BlockId, MemoryKind, SourceFrame, StreamId, ThreadId } from '../../program/program.ts';
+import type { Access, BlockId, MemoryKind, OriginId, SourceFrame, StreamId, ThreadId } from '../../program/program.ts';
 import type { FunctionDef, Node } from '../../python/ast.ts';
 import { access, type NewStep, ProgramBuilder } from '../builder.ts';
 import { saysStreams } from '../entries.ts';
@@ -33,6 +33,7 @@ import {
   Unknown,
   type Value,
   whole,
+  type WorkV,
 } from '../values.ts';
 import type { FunctionNode } from './autograd.ts';
 import type { Copy } from './copy.ts';
@@ -141,6 +142,8 @@ export class Machine {
   entered = false;
   /** Events that were there before it. */
   eventsBefore = 0;
+  /** Handles that were taken out of lists, and where. */
+  readonly droppedHandles: { readonly work: WorkV; readonly origin: OriginId }[] = [];
   /** What host threads left to others, by what they left it in: each knows what its thread knew then. */
   readonly messages = new Map<Obj, { readonly from: ThreadId; readonly knows: ThreadId }[]>();
   /** Threads that an object which was made for a method's sake has at work. */

@@ -23,7 +23,7 @@ import { instantiate, lookup } from './classes.ts';
 import { GeneratorV } from './frame.ts';
 import { resumeGenerator, unknownParameter } from './functions.ts';
 import { type Filled, fillState } from './fill.ts';
-import { leaveEntry, useByCaller } from './handover.ts';
+import { leaveEntry, useByCaller, useOfDropped } from './handover.ts';
 import { runHooks } from './hooks.ts';
 import { unknownLength } from './iteration.ts';
 import type { Machine } from './machine.ts';
@@ -278,6 +278,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   m.result = result;
   if (m.explicit() || changesCallers(result)) m.changesCallers = true;
   leaveGenerator(m, result);
+  useOfDropped(m);
   m.goOnOutside();
   return result;
 }

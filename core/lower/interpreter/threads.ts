@@ -124,6 +124,13 @@ export function takeMessage(m: Machine, shared: Obj, which: 'first' | 'last', it
   for (const { from, knows } of taken) if (from !== m.builder.thread) m.emit({ kind: 'join', child: knows });
 }
 
+/** What other threads have left there is known from now on; whether any has. */
+function hear(m: Machine, shared: Obj): boolean {
+  const told = (m.messages.get(shared) ?? []).filter(({ from }) => from !== m.builder.thread);
+  for (const { knows } of told) m.emit({ kind: 'join', child: knows });
+  return told.length > 0;
+}
+
 /** What threads tell each other by: who waits knows what was known to whoever has told it; of somebody unknown, all there is. */
 export function signalMethod(m: Machine, self: NativeV, name: string): Value {
   switch (name) {
@@ -138,17 +145,14 @@ export function signalMethod(m: Machine, self: NativeV, name: string): Value {
       return null;
     case 'is_set':
     case 'acquire':
-      // Who asks goes on when it was told; who is told by nobody known asks for a time of its own.
-      for (const { from, knows } of m.messages.get(self) ?? [])
-        if (from !== m.builder.thread) m.emit({ kind: 'join', child: knows });
+      // Who asks goes on when somebody has told it.
+      hear(m, self);
       break;
     case 'wait':
     case 'wait_for': {
-      const { thread } = m.builder;
-      const told = (m.messages.get(self) ?? []).filter(({ from }) => from !== thread);
-      for (const { knows } of told) m.emit({ kind: 'join', child: knows });
-      if (told.length === 0 && thread === 0) m.hostWaitDevice(m.device, true);
-      else if (told.length === 0) m.awaitOthers();
+      const told = hear(m, self);
+      if (!told && m.builder.thread === 0) m.hostWaitDevice(m.device, true);
+      else if (!told) m.awaitOthers();
       othersMayRecord(m);
     }
   }
