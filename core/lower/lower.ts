@@ -32,8 +32,11 @@ export interface LowerOptions {
   readonly pathsPerEntry?: number;
   /** Files of which everything is entered, also what has no word of streams: for showing what it does. */
   readonly entered?: (file: string) => boolean;
-  /** Prepare each path from the start, also what others prepared alike: the result is the same, and takes longer. */
-  readonly afresh?: boolean;
+  /**
+   * Whether what paths have in common before the entry's own call is kept for the next: always, or never. Left out: where
+   * that takes less time than to run it again. The result is the same.
+   */
+  readonly keep?: 'always' | 'never';
   /** Emit the end of every block, for showing memory; otherwise only of blocks that several streams used. */
   readonly everyRelease?: boolean;
   /** The oldest PyTorch that the modules have to work with, as `2.4` or `2.4.1`. Left out: not known. */
@@ -136,8 +139,8 @@ export function lower(modules: readonly Module[], options: LowerOptions = {}): L
     return places.has(place);
   };
 
-  const states = new EntryStates();
-  const statesOf = (): EntryStates => (options.afresh ? new EntryStates() : states);
+  const states = new EntryStates(options.keep === 'always' ? 0 : undefined);
+  const statesOf = (): EntryStates => (options.keep === 'never' ? new EntryStates() : states);
   const done = new Map<string, Done>();
   /** Functions that some caller's run went through. */
   const judged = new Set<string>();

@@ -175,6 +175,7 @@ export class Machine {
   /** What the path was given, and the least that a part of it had beyond the budget of its own. */
   readonly #given: number;
   #spare = Infinity;
+  #sinceKept = 0;
 
   constructor(
     readonly workspace: Workspace,
@@ -200,6 +201,7 @@ export class Machine {
 
   /** Goes on from a copy of all that the other machine has come to. */
   resume(prepared: Machine, copy: Copy): void {
+    this.#sinceKept = 0;
     this.#take(prepared, copy, Object.keys(prepared));
     this.#budget = prepared.#budget - (prepared.#given - this.#given);
     resumeIdentities(prepared.#identities);
@@ -216,6 +218,7 @@ export class Machine {
       kept.#take(this, copy, isCut ? told : Object.keys(this));
       kept.#budget = this.#budget;
       kept.#identities = identities;
+      this.#sinceKept = 0;
       return kept;
     } finally {
       resumeIdentities(identities);
@@ -257,8 +260,14 @@ export class Machine {
     return this.stack[this.stack.length - 1]!;
   }
 
+  /** Steps since this state was last kept, or went on from one that was. */
+  get stepsSinceKept(): number {
+    return this.#sinceKept;
+  }
+
   spend(amount = 1): void {
     this.#budget -= amount;
+    this.#sinceKept += amount;
     if (this.#budget < 0) {
       this.cutShort();
       throw new OutOfBudget();

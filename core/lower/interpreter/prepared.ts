@@ -25,10 +25,12 @@ const mostOfOne = 6;
 export class PreparedStates {
   readonly #states = new Map<string, State[]>();
   readonly #most: number;
+  readonly #least: number;
 
-  /** Of so many keys, the latest ones. */
-  constructor(most: number) {
+  /** Of so many keys, the latest ones; only what took so many steps since the machine was last kept, or went on from what was. */
+  constructor(most: number, least: number) {
     this.#most = most;
+    this.#least = least;
   }
 
   /**
@@ -49,7 +51,7 @@ export class PreparedStates {
     const isWanted = !known && states.length < mostOfOne;
     try {
       const values = prepare();
-      if (isWanted) states.push(stateOf(m, values, entry, false));
+      if (isWanted && m.stepsSinceKept >= this.#least) states.push(stateOf(m, values, entry, false));
       return values;
     } catch (error) {
       if (isWanted && error instanceof OutOfBudget) states.push(stateOf(m, [], entry, true));

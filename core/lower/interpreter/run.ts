@@ -59,9 +59,18 @@ export function runModuleEntry(m: Machine, syntax: Module): void {
 
 /** What was prepared for the entries of one run: the objects of classes, and the state in which the latest entry begins. */
 export class EntryStates {
-  readonly objects = new PreparedStates(mostObjects);
-  readonly latest = new PreparedStates(1);
+  readonly objects: PreparedStates;
+  readonly latest: PreparedStates;
+
+  /** `least`: what took fewer steps is not kept. */
+  constructor(least = worthKeeping) {
+    this.objects = new PreparedStates(mostObjects, least);
+    this.latest = new PreparedStates(1, least);
+  }
 }
+
+/** To keep a state, and to go on from it once, takes as long as so many steps, or longer. */
+const worthKeeping = 40;
 
 const mostObjects = 256;
 

@@ -18,7 +18,7 @@ describe('a path that goes on from what another one has prepared is what it is f
       const modules = fixture.files.map(({ file, text }) => parser.parse(file, text));
       // A few paths are as good as all: most fixtures have two.
       const limits = { stepsPerPath: 1_000, stepsPerEntry: 3_000, pathsPerEntry: 4 };
-      expect(difference(told(modules, false, limits), told(modules, true, limits)), fixture.name).toBeUndefined();
+      expect(difference(told(modules, 'always', limits), told(modules, 'never', limits)), fixture.name).toBeUndefined();
     }
   });
 
@@ -27,7 +27,7 @@ describe('a path that goes on from what another one has prepared is what it is f
     const modules = [parser.parse('/project/pipeline.py', pipeline)];
     for (const stepsPerPath of [30, 60, 120, 8_000])
       expect(
-        difference(told(modules, false, { stepsPerPath }), told(modules, true, { stepsPerPath })),
+        difference(told(modules, 'always', { stepsPerPath }), told(modules, 'never', { stepsPerPath })),
         `${stepsPerPath} steps`,
       ).toBeUndefined();
   });
@@ -35,7 +35,7 @@ describe('a path that goes on from what another one has prepared is what it is f
   it('also where the object holds a chain of thousands of tensors', async () => {
     const parser = await loadParser();
     const modules = [parser.parse('/project/chain.py', chain)];
-    expect(difference(told(modules, false, {}), told(modules, true, {}))).toBeUndefined();
+    expect(difference(told(modules, 'always', {}), told(modules, 'never', {}))).toBeUndefined();
   });
 });
 
@@ -120,12 +120,12 @@ class Pipeline:
 `;
 
 /** All that lowering tells, with places for syntax. */
-function told(modules: readonly Module[], afresh: boolean, limits: LowerOptions): readonly string[] {
+function told(modules: readonly Module[], keep: 'always' | 'never', limits: LowerOptions): readonly string[] {
   const spent: string[] = [];
   const entries: LoweredEntry[] = [];
   lower(modules, {
     ...limits,
-    afresh,
+    keep,
     ran: (entry) => entries.push(entry),
     observe: (name, file, paths, steps) => spent.push(`${file} ${name}: ${paths} paths, ${steps} steps`),
   });
