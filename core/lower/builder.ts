@@ -182,21 +182,19 @@ export class ProgramBuilder {
     this.#arrivals.at(-1)!.late.push({ ...step, thread: 0, origin } as Step);
   }
 
-  /** Where a step that `add` gave this index ends up. */
-  placed(index: number): number {
-    let place = index + this.#prologue.length;
-    for (const { at, steps, late } of this.#arrivals) if (at <= index) place += steps.length + late.length;
-    return place - this.#untouched(index);
+  /** Where a step that `add` gave an index ends up, as of now. */
+  placing(): (index: number) => number {
+    const untouched = this.#open.filter((at) => isEmpty(this.#steps[at]!)).sort((a, b) => a - b);
+    return (index) => {
+      let place = index + this.#prologue.length;
+      for (const { at, steps, late } of this.#arrivals) if (at <= index) place += steps.length + late.length;
+      return place - countBelow(untouched, index);
+    };
   }
 
   /** Where the entry's own call begins. */
   get #entryAt(): number {
     return this.#arrivals[1]?.at ?? 0;
-  }
-
-  /** Open launches before `index` that touch nothing. */
-  #untouched(index: number): number {
-    return this.#open.filter((at) => at < index && isEmpty(this.#steps[at]!)).length;
   }
 
   #stepsFrom(from: number, to = this.#steps.length): Step[] {
@@ -236,6 +234,7 @@ export class ProgramBuilder {
   }
 
   finish(): StreamProgram {
+    const placed = this.placing();
     const blocks: BlockEntry[] = this.blocks.map((block) => ({
       name: block.name,
       memory: block.memory,
@@ -256,14 +255,26 @@ export class ProgramBuilder {
           ...this.#stepsFrom(at, this.#arrivals[i + 1]?.at ?? this.#steps.length),
         ]),
       ],
-      ...(this.#entryAt > 0 ? { entered: this.placed(this.#entryAt) } : {}),
-      ...(this.#blind.length ? { blind: this.#blind.map((index) => this.placed(index)) } : {}),
+      ...(this.#entryAt > 0 ? { entered: placed(this.#entryAt) } : {}),
+      ...(this.#blind.length ? { blind: this.#blind.map(placed) } : {}),
     };
   }
 }
 
 function keyOf(frames: readonly SourceFrame[], streamFrame: number): string {
   return `${streamFrame};${frames.map((f) => `${f.activation},${f.start},${f.end}`).join(';')}`;
+}
+
+/** How many of these, in their order, are less. */
+function countBelow(sorted: readonly number[], limit: number): number {
+  let low = 0;
+  let high = sorted.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (sorted[middle]! < limit) low = middle + 1;
+    else high = middle;
+  }
+  return low;
 }
 
 function isEmpty(step: Step): boolean {

@@ -42,14 +42,14 @@ export class Decisions {
     return true;
   }
 
-  /** Has decided what the others have; `made` is theirs. */
-  takeOver(from: Decisions, made: readonly Decision[]): void {
+  /** Has decided what the others have. */
+  takeOver(from: Decisions): void {
     this.#taken.clear();
     for (const [key, taken] of from.#taken) this.#taken.set(key, taken);
     this.#closed.clear();
     for (const key of from.#closed) this.#closed.add(key);
     this.made.length = 0;
-    for (const decision of made) this.made.push(decision);
+    for (const decision of from.made) this.made.push(decision);
   }
 
   known(key: string): boolean | undefined {

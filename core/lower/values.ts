@@ -43,6 +43,12 @@ export abstract class Obj {
   children(_visit: (value: Value | undefined) => void): void {}
 }
 
+/** The first part of a `copyFields`. */
+function copyIdentity(to: Obj, from: Obj): void {
+  (to as { id: number }).id = from.id;
+  to.mark = from.mark;
+}
+
 /**
  * Whether something is on a CUDA device, shared by everything that must be on the same device (union-find): operands of
  * one operator, a tensor and its `.device`. Evidence for one member is evidence for all.
@@ -157,10 +163,37 @@ export class Unknown extends Obj {
   ) {
     super();
   }
-  takeHidden(from: Unknown, copy: Copy): void {
-    this.#attributes = copy(from.#attributes);
-    this.#items = copy(from.#items);
-    this.#device = copy(from.#device);
+  copyFields(from: Unknown, copy: Copy): void {
+    copyIdentity(this, from);
+    this.name = from.name;
+    this.origin = from.origin;
+    if (from.#attributes) this.#attributes = copy(from.#attributes);
+    if (from.#items) this.#items = copy(from.#items);
+    if (from.#device) this.#device = copy(from.#device);
+    if (from.elements) this.elements = copy(from.elements);
+    if (from.tensor) this.tensor = copy(from.tensor);
+    if (from.stream) this.stream = copy(from.stream);
+    if (from.event) this.event = copy(from.event);
+    this.computed = from.computed;
+    this.plain = from.plain;
+    if (from.parameters) this.parameters = copy(from.parameters);
+    if (from.hint !== undefined) this.hint = copy(from.hint);
+    this.loader = from.loader;
+    this.batch = from.batch;
+    if (from.receiver) this.receiver = copy(from.receiver);
+    if (from.comparison) this.comparison = copy(from.comparison);
+    if (from.membership) this.membership = copy(from.membership);
+    this.oneOf = from.oneOf;
+    this.mask = from.mask;
+    this.present = from.present;
+    this.picked = from.picked;
+    this.setUnder = from.setUnder;
+    this.heldAs = from.heldAs;
+    if (from.handleOf) this.handleOf = copy(from.handleOf);
+    if (from.madeBy) this.madeBy = copy(from.madeBy);
+    this.bornAt = from.bornAt;
+    if (from.givenBy) this.givenBy = copy(from.givenBy);
+    this.poll = from.poll;
   }
 
   // Most unknown values are never looked into, so what holds their parts is made late.
@@ -448,9 +481,12 @@ export class ExternalV extends Obj {
   }
 }
 
+const noDefaults: ReadonlyMap<string, Value> = new Map();
+
 export class FunctionV extends Obj {
   readonly kind = 'function';
-  defaults = new Map<string, Value>();
+  /** Values of parameters; most functions have none. */
+  defaults: ReadonlyMap<string, Value> = noDefaults;
   /** Decorators that change how it is called, innermost first. */
   contextManager = false;
   noGrad = false;
@@ -465,6 +501,20 @@ export class FunctionV extends Obj {
     readonly closure: Scope,
   ) {
     super();
+  }
+  copyFields(from: FunctionV, copy: Copy): void {
+    copyIdentity(this, from);
+    const own = this as { -readonly [K in keyof FunctionV]: FunctionV[K] };
+    own.name = from.name;
+    own.node = from.node;
+    own.parameters = from.parameters;
+    own.closure = copy(from.closure);
+    if (from.defaults !== noDefaults) this.defaults = copy(from.defaults);
+    this.contextManager = from.contextManager;
+    this.noGrad = from.noGrad;
+    if (from.owner) this.owner = copy(from.owner);
+    if (from.attributes) this.attributes = copy(from.attributes);
+    if (from.results) this.results = copy(from.results);
   }
   override children(visit: (value: Value | undefined) => void): void {
     for (const value of this.defaults.values()) visit(value);

@@ -61,7 +61,9 @@ function bareFunction(
   // A class's names are not seen from its methods.
   while (closure.kind === 'class' && closure.parent) closure = closure.parent;
   const fn = new FunctionV(name, node, parameters, closure);
-  for (const parameter of parameters) if (parameter.default) fn.defaults.set(parameter.name, ev(m, parameter.default));
+  const defaults = new Map<string, Value>();
+  for (const parameter of parameters) if (parameter.default) defaults.set(parameter.name, ev(m, parameter.default));
+  if (defaults.size > 0) fn.defaults = defaults;
   return fn;
 }
 

@@ -7,7 +7,7 @@ import type { FunctionDef, Node } from '../../python/ast.ts';
 import { access, type NewStep, ProgramBuilder } from '../builder.ts';
 import { saysStreams } from '../entries.ts';
 import type { Workspace } from '../imports.ts';
-import type { Activation, Binding, BranchDecision, HandOver, LoweredPath } from '../lowered.ts';
+import type { BranchDecision, HandOver, LoweredPath } from '../lowered.ts';
 import { type Decision, Decisions } from '../paths.ts';
 import {
   DeviceClass,
@@ -35,6 +35,7 @@ import {
   whole,
   type WorkV,
 } from '../values.ts';
+import { OpenActivation } from './activation.ts';
 import type { FunctionNode } from './autograd.ts';
 import type { Copy } from './copy.ts';
 import { proveByWaits } from './evidence.ts';
@@ -61,13 +62,6 @@ const told: readonly string[] =
 
 /** Objects that are looked into before a pass over all that is alive is cheaper. */
 const longestLook = 64;
-
-type OpenBinding = { -readonly [K in keyof Binding]: Binding[K] };
-interface OpenActivation extends Omit<Activation, 'bindings'> {
-  readonly bindings: OpenBinding[];
-  readonly open: Map<string, OpenBinding>;
-  readonly start: number;
-}
 
 export class Machine {
   readonly builder = new ProgramBuilder();
@@ -240,7 +234,7 @@ export class Machine {
     const own = this as unknown as Record<string, unknown>;
     const other = from as unknown as Record<string, unknown>;
     for (const key of keys) if (!remaining.has(key)) own[key] = copy(other[key]);
-    this.decisions.takeOver(from.decisions, copy(from.decisions.made));
+    this.decisions.takeOver(from.decisions);
     this.#spare = from.#spare;
     if (keys === told) return;
     this.#epoch = from.#epoch;
@@ -280,15 +274,8 @@ export class Machine {
 
   activate(module: ModuleV, fn: FunctionV | undefined): number {
     const caller = this.stack.length ? this.frame.activation : -1;
-    this.activations.push({
-      module: module.syntax,
-      ...(fn && fn.node.kind === 'FunctionDef' ? { function: fn.node as FunctionDef } : {}),
-      caller,
-      bindings: [],
-      open: new Map(),
-      start: this.builder.length,
-      ...(module.torchName === undefined ? {} : { torchName: module.torchName }),
-    });
+    const called = fn?.node.kind === 'FunctionDef' ? (fn.node as FunctionDef) : undefined;
+    this.activations.push(new OpenActivation(module.syntax, called, caller, this.builder.length, module.torchName));
     return this.activations.length - 1;
   }
 
@@ -907,19 +894,7 @@ export class Machine {
     // Nobody means anything by `_`.
     if (!this.stack.length || expression === '_') return;
     const activation = this.activations[this.frame.activation]!;
-    const before = activation.open.get(expression);
-    const target = targetOf(value);
-    if (before && target && sameTarget(before.target, target)) return;
-    if (before) {
-      before.until = this.builder.length;
-      activation.open.delete(expression);
-    }
-    if (!target) return;
-    const from = sinceStart && !before ? activation.start : this.builder.length;
-    const binding: OpenBinding = { expression, target, from };
-    activation.open.set(expression, binding);
-    activation.bindings.push(binding);
-    this.#name(value as Obj, expression);
+    if (activation.bind(expression, value, this.builder.length, sinceStart)) this.#name(value as Obj, expression);
   }
 
   #name(value: Obj, expression: string): void {
@@ -939,7 +914,6 @@ export class Machine {
   // ---- the result
 
   finish(): LoweredPath {
-    const placed = (index: number): number => this.builder.placed(index);
     this.#loseReachableEvents();
     for (const work of this.unknownWork) closeWork(work);
     closeGiven(this);
@@ -955,14 +929,8 @@ export class Machine {
         taken: taken !== negated,
         ...(flag === undefined ? {} : { flag }),
       }));
-    const activations: Activation[] = this.activations.map(({ open: _open, start: _start, ...activation }) => ({
-      ...activation,
-      bindings: activation.bindings.map((b) => ({
-        ...b,
-        from: b.from === 0 ? 0 : placed(b.from),
-        ...(b.until === undefined ? {} : { until: placed(b.until) }),
-      })),
-    }));
+    const placed = this.builder.placing();
+    const activations = this.activations.map((activation) => activation.told(placed));
     return {
       program: this.builder.finish(),
       activations,
@@ -985,18 +953,4 @@ function addAll<T>(set: Set<T>, from: ReadonlySet<T>): void {
 /** Whether a text has a call that records events. */
 export function recordsEvents(text: string): boolean {
   return /\brecord(_event)?\(/.test(text);
-}
-
-function targetOf(value: Value | undefined): Binding['target'] | undefined {
-  if (value instanceof StreamV) return { kind: 'stream', stream: value.stream };
-  if (value instanceof EventV) return { kind: 'event', event: value.event };
-  if (value instanceof TensorV) return { kind: 'tensor', block: value.storage.block };
-  if (value instanceof Unknown) return targetOf(value.stream ?? value.event ?? value.tensor ?? value.parameters);
-  return undefined;
-}
-
-function sameTarget(a: Binding['target'], b: Binding['target']): boolean {
-  if (a.kind === 'stream') return b.kind === 'stream' && a.stream === b.stream;
-  if (a.kind === 'event') return b.kind === 'event' && a.event === b.event;
-  return b.kind === 'tensor' && a.block === b.block;
 }
