@@ -11,9 +11,10 @@ import { inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
 
 export interface Callers {
-  readonly functions: readonly FunctionEntry[];
+  /** The nearest first; searched for as they are asked for. */
+  readonly functions: Iterable<FunctionEntry>;
   /** Modules whose own code may call it. */
-  readonly modules: readonly Module[];
+  readonly modules: Iterable<Module>;
 }
 
 export class CallerSearch {
@@ -30,49 +31,49 @@ export class CallerSearch {
 
   /** `leftIn`: the attributes of its object in which it leaves what others have to order; left out: any. */
   of(entry: FunctionEntry, leftIn?: readonly string[]): Callers {
-    return this.#search(entry, () => true, leftIn);
-  }
-
-  #search(entry: FunctionEntry, isLookedInto: (user: Module) => boolean, leftIn?: readonly string[]): Callers {
-    const { module, node, owner } = entry;
+    // What is called with an object of a subclass is called by its base.
     if (entry.receiver) return { functions: [], modules: [] };
-    // What Python or a module calls by itself is called through the object.
-    const special = owner !== undefined && /^(__\w+__|forward)$/.test(node.name);
-    const name = special ? owner.name : node.name;
-    const functions: FunctionEntry[] = [];
-    const modules: Module[] = [];
-    const whole = word(name);
-    for (const user of this.#usersOf(module)) {
-      if (
-        !isLookedInto(user) ||
-        !user.text.includes(name) ||
-        (owner && user !== module && !user.text.includes(owner.name))
-      )
-        continue;
-      const said = special ? [name, ...this.#heldAs(owner.name, user)] : [name];
-      for (const candidate of this.#mentioning(user, said)) {
-        if (candidate.node === node) continue;
-        if (!owner || special || candidate.owner === owner || !tooCommon.has(name) || names(candidate, owner))
-          functions.push(candidate);
-      }
-      // The own module comes first: so far all are of it.
-      if (owner && user === module) addSharers(functions, entry, leftIn);
-      if (whole.test(this.topLevelCode(user))) modules.push(user);
-    }
-    functions.push(...inheritedCallers(entry, (user) => this.#graph.of(user)));
-    return { functions, modules };
+    const users = this.#usersOf(entry.module);
+    return { functions: this.#functions(entry, users, leftIn), modules: this.#modules(entry, users) };
   }
 
   /** Those that are programs: code of modules that calls it, or calls a function that does. */
   programsOf(entry: FunctionEntry): Callers {
-    const { functions, modules } = this.#search(
-      entry,
-      (user) => user === entry.module || user.text.includes('__main__'),
+    if (entry.receiver) return { functions: [], modules: [] };
+    const users = this.#usersOf(entry.module).filter((user) => user === entry.module || user.text.includes('__main__'));
+    const functions = [...this.#functions(entry, users)].filter(({ node, module }) =>
+      word(node.name).test(this.topLevelCode(module)),
     );
-    return {
-      functions: functions.filter(({ node, module }) => word(node.name).test(this.topLevelCode(module))),
-      modules,
-    };
+    return { functions, modules: this.#modules(entry, users) };
+  }
+
+  *#functions(
+    entry: FunctionEntry,
+    users: readonly Module[],
+    leftIn?: readonly string[],
+  ): Generator<FunctionEntry, void, undefined> {
+    const { module, node, owner } = entry;
+    const name = nameOf(entry);
+    const special = name !== node.name;
+    for (const user of users) {
+      if (!mayName(user, entry, name)) continue;
+      const said = special ? [name, ...this.#heldAs(owner!.name, user)] : [name];
+      const found = this.#mentioning(user, said).filter(
+        (candidate) =>
+          candidate.node !== node &&
+          (!owner || special || candidate.owner === owner || !tooCommon.has(name) || names(candidate, owner)),
+      );
+      if (owner && user === module) addSharers(found, entry, leftIn);
+      yield* found;
+    }
+    yield* inheritedCallers(entry, (user) => this.#graph.of(user));
+  }
+
+  *#modules(entry: FunctionEntry, users: readonly Module[]): Generator<Module, void, undefined> {
+    const name = nameOf(entry);
+    const whole = word(name);
+    for (const user of users)
+      if (mayName(user, entry, name) && mayRun(user.text, whole) && whole.test(this.topLevelCode(user))) yield user;
   }
 
   /** Functions of a module that call or pass on one of these names, as they stand in it. */
@@ -158,6 +159,32 @@ function addSharers(
 function byPlace(a: FunctionEntry, b: FunctionEntry): number {
   return a.node.start - b.node.start;
 }
+
+/** What its callers write: what Python or a module calls by itself is called through the object. */
+function nameOf({ node, owner }: FunctionEntry): string {
+  return owner !== undefined && /^(__\w+__|forward)$/.test(node.name) ? owner.name : node.name;
+}
+
+/** Known before anything of the module is parsed. */
+function mayName(user: Module, { module, owner }: FunctionEntry, name: string): boolean {
+  return [name, ...(owner && user !== module ? [owner.name] : [])].every(
+    (each) => user.text.includes(each) && word(each).test(codeOfNode(user, user)),
+  );
+}
+
+/** Whether a word stands outside of functions, classes and imports, as far as the first characters of lines tell. */
+function mayRun(text: string, whole: RegExp): boolean {
+  let isRun = true;
+  for (const part of text.split(beginsLine)) {
+    if (!continues.test(part)) isRun = !declares.test(part);
+    if (isRun && whole.test(part)) return true;
+  }
+  return false;
+}
+
+const beginsLine = /^(?=[^\s#])/m;
+const continues = /^[)\]}]/;
+const declares = /^(?:@|def\b|class\b|async[ \t]+def\b|import\b|from\b)/;
 
 function isDeclaration({ kind }: Statement): boolean {
   return kind === 'FunctionDef' || kind === 'ClassDef' || kind === 'Import' || kind === 'ImportFrom';

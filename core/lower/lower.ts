@@ -231,10 +231,13 @@ function runCallers(
     searched.set(entry, open);
     const { functions, modules } = open === 'to programs' ? callers.programsOf(entry) : callers.of(entry, leftIn);
     let left = callersRun;
-    for (const caller of functions) if (isEntry(caller) && runFunction(caller) && --left === 0) break;
+    const forwards: FunctionEntry[] = [];
+    for (const caller of functions) {
+      if (caller.owner && isStaticForward(caller.node)) forwards.push(caller);
+      if (isEntry(caller) && runFunction(caller) && --left === 0) break;
+    }
     for (const module of modules) runModule(module);
-    if (!entry.owner || passed.has(entry.place)) return;
-    for (const caller of functions) if (caller.owner && isStaticForward(caller.node)) blind.add(caller);
+    if (entry.owner && !passed.has(entry.place)) for (const caller of forwards) blind.add(caller);
   };
   let latest = [...done.values()];
   for (let round = 0; round < callerRounds && (latest.length || blind.size); round++) {
