@@ -20,9 +20,12 @@ const needles = [
   'Event(',
 ] as const;
 
-/** Only torch's streams, copies, collectives and graphs are called like this: a file without one starts nothing. */
+/**
+ * Only torch's streams, copies, collectives and graphs are called like this: a file without one starts nothing, nor does one
+ * that only asks whether there is a capture, or hands the current stream's number on.
+ */
 const strong =
-  /\b(?:External)?Stream\(|\b(?:cuda|xpu|npu|mtia|hpu|musa|torch|accelerator|\))\.Event\(|\b(?:cuda|torch)[ \t]+import\b[^\n]*\bEvent\b|(?:\)|\b(?:cuda|xpu|npu|mtia|hpu|mlu|musa|accelerator|torch|dev\w*|handle\w*|backend\w*|module\w*))\.stream\(|\bwith stream\(|\b\w*(?:current|default|set|record|wait)_stream\w*|\bStreamContext\b|\bwait_event\b|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
+  /\b(?:External)?Stream\(|\b(?:cuda|xpu|npu|mtia|hpu|musa|torch|accelerator|\))\.Event\(|\b(?:cuda|torch)[ \t]+import\b[^\n]*\bEvent\b|(?:\)|\b(?:cuda|xpu|npu|mtia|hpu|mlu|musa|accelerator|torch|dev\w*|handle\w*|backend\w*|module\w*))\.stream\(|\bwith stream\(|(?<![A-Za-z])(?:current|default)_streams?(?![A-Za-z]|_capturing|\([^()\n]*\)\.cuda_stream\b)|(?<![A-Za-z])(?:set|record|wait)_stream\b|\bStreamContext\b|\bwait_event\b|\bnon_blocking\s*=\s*(?!False)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b|\bcopy_\([^()\n]*,\s*True\s*\)/;
 
 /** What a function of such a file says where it has to do with any of it. */
 const spoken =
