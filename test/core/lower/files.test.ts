@@ -1,10 +1,11 @@
 /** Which files of a run are looked into at all: by their words, by who imports whom, by what an entry leaves to its callers. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSourceChecker } from '../../../core/checkSource.ts';
+import { functionsOf } from '../../../core/lower/entries.ts';
 import { ImportGraph } from '../../../core/lower/importGraph.ts';
 import { lower } from '../../../core/lower/lower.ts';
 import type { Open } from '../../../core/lower/lowered.ts';
-import { mentionsStreams } from '../../../core/lower/words.ts';
+import { actsOnStreams, mentionsStreams } from '../../../core/lower/words.ts';
 import type { Module } from '../../../core/python/ast.ts';
 import type { PythonParser } from '../../../core/python/parse.ts';
 import { loadParser } from '../../harness/parser.ts';
@@ -39,6 +40,37 @@ describe('a word of streams', () => {
     'upstream = downstream',
   ])('is not in %j', (text) => {
     expect(mentionsStreams(text)).toBe(false);
+  });
+});
+
+describe('a function that copies', () => {
+  const acts = (text: string) => {
+    const module = parser.parse('copies.py', text);
+    const move = functionsOf(module).find(({ node }) => node.name === 'move')!;
+    return actsOnStreams(move.node, module);
+  };
+  const mover = (device: string, copy: string) => `class Mover:
+    def __init__(self, device=${device}):
+        self.device = device
+
+    def move(self, x, wait):
+        return x.${copy}
+`;
+
+  it.each([
+    ["to the object's device, which may be the host", mover('"cpu"', 'to(self.device, non_blocking=True)')],
+    ['to a device that is named by its keyword', mover('"cpu"', 'to(device=self.device, non_blocking=True)')],
+    ['without blocking where a variable says so', mover('None', 'to("cuda", non_blocking=not wait)')],
+  ])('%s acts on streams', (_, text) => {
+    expect(acts(text)).toBe(true);
+  });
+
+  it.each([
+    ["to the object's device, which nothing says to be the host", mover('None', 'to(self.device, non_blocking=True)')],
+    ['to a device that the function is given', mover('"cpu"', 'to(wait, non_blocking=True)')],
+    ["to the object's device, while the host waits", mover('"cpu"', 'to(self.device, non_blocking=False)')],
+  ])('%s does not', (_, text) => {
+    expect(acts(text)).toBe(false);
   });
 });
 
@@ -145,10 +177,14 @@ def halve(x):
     return y
 `,
       '/w/library.py': 'from joined import halve\n\ndef quarter(x):\n    return halve(halve(x))\n',
+      '/w/table.py': 'from joined import halve\n\ntable = halve(1)\n',
       '/w/program.py': `from joined import halve
 
 def main():
     print(halve(1))
+
+def unused(x):
+    return halve(x)
 
 if __name__ == "__main__":
     main()
@@ -158,7 +194,9 @@ if __name__ == "__main__":
     const names = (open: Open) => lower(modules, { leavesOpen: () => open }).map(({ name, file }) => `${file} ${name}`);
     expect(names('to programs')).toEqual(['/w/program.py <module>']);
     expect(names('no')).toEqual(['/w/joined.py halve']);
-    expect(names('to callers')).toContain('/w/library.py quarter');
+    expect(names('to callers')).toEqual(
+      expect.arrayContaining(['/w/library.py quarter', '/w/table.py <module>', '/w/program.py unused']),
+    );
   });
 
   it('goes on with methods that take up what another left on its way, not with those that only read its settings', () => {
@@ -179,13 +217,52 @@ class Loader:
         return self.batch.sum()
 
     def report(self):
-        return f"{self.count} batches"
+        return self.count
 `;
     const modules = list({ '/w/loader.py': text }).map(({ file, text }) => parser.parse(file, text));
     const ran: string[] = [];
     lower(modules, { ran: ({ name }) => ran.push(name) });
     expect(ran).toContain('Loader.take');
     expect(ran).not.toContain('Loader.report');
+  });
+
+  it('goes on with what hooks add to when they are called, not with what a constructor sets or adds itself', () => {
+    const text = `import torch
+import torch.distributed as dist
+
+class Stage:
+    def __init__(self, weights):
+        self.side = torch.cuda.Stream()
+        self.parts = []
+        with torch.cuda.stream(self.side):
+            for weight in weights:
+                self.parts.append(weight.cuda(non_blocking=True))
+
+    def count(self):
+        return len(self.parts)
+
+class Reducer:
+    def __init__(self, module):
+        self.side = torch.cuda.Stream()
+        with torch.cuda.stream(self.side):
+            self.table = torch.ones(8, device="cuda")
+        self.handles = []
+
+        def reduce(parameter):
+            self.handles.append(dist.all_reduce(parameter.grad, async_op=True))
+
+        for parameter in module.parameters():
+            parameter.register_post_accumulate_grad_hook(reduce)
+
+    def finish(self):
+        self.handles.clear()
+
+    def size(self):
+        return self.table.numel()
+`;
+    const ran: string[] = [];
+    lower([parser.parse('/w/reducer.py', text)], { ran: ({ name }) => ran.push(name) });
+    expect(ran.sort()).toEqual(['Reducer.__init__', 'Reducer.finish', 'Stage.__init__']);
   });
 
   it('runs sixteen of the callers of one function, those in its own module first', () => {
