@@ -886,6 +886,97 @@ class Reducer:
         self.works.clear()
         torch.cuda.synchronize()
 
+#- case: handles that a list lets go of are left to whoever else has them
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def take(self):
+        works = list(self.works)
+        self.works.clear()
+        return works
+
+#- case: handles that a list lets go of are kept in another attribute
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        self.earlier = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def turn(self):
+        self.earlier = list(self.works)
+        self.works.clear()
+
+#- case: an iterator gives out the handles that its list lets go of
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append(dist.all_reduce(p.grad, async_op=True))
+
+    def __next__(self):
+        works = list(self.works)
+        self.works.clear()
+        return works
+
+#- case: a list lets go of handles that stand in pairs with their parameters
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append((p, dist.all_reduce(p.grad, async_op=True)))
+
+    def finish(self):
+        self.works.clear()
+      # ^ collective-not-waited
+#- good
+import torch.distributed as dist
+
+class Reducer:
+    def __init__(self, parameters):
+        self.works = []
+        for p in parameters:
+            p.register_post_accumulate_grad_hook(self.reduce)
+
+    def reduce(self, p):
+        self.works.append((p, dist.all_reduce(p.grad, async_op=True)))
+
+    def finish(self):
+        for p, work in self.works:
+            work.wait()
+        self.works.clear()
+
+#- case: a list lets go of a handle whose tensor nobody uses any more
+import torch.distributed as dist
+
+def warm_up():
+    x = torch.zeros(1, device="cuda")
+    works = [dist.all_reduce(x, async_op=True)]
+    works.clear()
+
 #- case: a hook that was taken away does not run again
 import torch.distributed as dist
 

@@ -781,3 +781,29 @@ def sums(hosts):
         if i + 1 < len(hosts):
             with torch.cuda.stream(copies):
                 buffer.copy_(hosts[i + 1], non_blocking=True)
+#- good
+def sums(hosts):
+    copies = torch.cuda.Stream()
+    buffer = torch.empty(1024, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(hosts[0], non_blocking=True)
+    for i in range(len(hosts)):
+        torch.cuda.current_stream().wait_stream(copies)
+        print(buffer.sum().item())
+        if (len(hosts) - 1) > i:
+            with torch.cuda.stream(copies):
+                buffer.copy_(hosts[i + 1], non_blocking=True)
+#- good
+def sums(hosts):
+    copies = torch.cuda.Stream()
+    buffer = torch.empty(1024, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(hosts[0], non_blocking=True)
+    for i in range(len(hosts)):
+        torch.cuda.current_stream().wait_stream(copies)
+        print(buffer.sum().item())
+        if i != (len(hosts) - 1):
+            with torch.cuda.stream(copies):
+                buffer.copy_(hosts[i + 1], non_blocking=True)

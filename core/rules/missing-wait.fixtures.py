@@ -3848,6 +3848,40 @@ def run(hosts):
         x.record_stream(torch.cuda.current_stream())
         print(y.sum().item())
 
+#- case: a hook of a whole module does not run where one of its parts is called
+from models import build
+
+def run(hosts):
+    copies = torch.cuda.Stream()
+    model = build()
+    encoder = model.encoder
+    def join(module, args):
+        torch.cuda.current_stream().wait_stream(copies)
+    model.register_forward_pre_hook(join)
+    for host in hosts:
+        with torch.cuda.stream(copies):
+            x = host.to("cuda", non_blocking=True)
+        y = encoder(x)
+        #   ^ missing-wait
+        x.record_stream(torch.cuda.current_stream())
+        print(y.sum().item())
+#- good
+from models import build
+
+def run(hosts):
+    copies = torch.cuda.Stream()
+    model = build()
+    encoder = model.encoder
+    def join(module, args):
+        torch.cuda.current_stream().wait_stream(copies)
+    encoder.register_forward_pre_hook(join)
+    for host in hosts:
+        with torch.cuda.stream(copies):
+            x = host.to("cuda", non_blocking=True)
+        y = encoder(x)
+        x.record_stream(torch.cuda.current_stream())
+        print(y.sum().item())
+
 #- case: who asks a thread whether it is ready goes on when it is
 import threading
 
