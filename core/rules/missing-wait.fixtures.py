@@ -3978,3 +3978,79 @@ class Stage:
         x.record_stream(torch.cuda.current_stream())
         torch.cuda.current_stream().wait_stream(self.side)
         return x.sum()
+
+#- case: a hook of a module that the constructor calls has run once when a method comes
+class Stage:
+    def __init__(self, model, example):
+        self.side = torch.cuda.Stream()
+        self.table = None
+        model.register_forward_pre_hook(self._begin)
+        model(example)
+
+    def _begin(self, module, args):
+        if self.table is None:
+            with torch.cuda.stream(self.side):
+                self.table = torch.ones(8, device="cuda")
+        else:
+            self.table = torch.zeros(8, device="cuda")
+
+    def total(self):
+        return self.table.sum()
+        #      ^ missing-wait
+#- good
+class Stage:
+    def __init__(self, model, example):
+        self.side = torch.cuda.Stream()
+        self.table = None
+        model.register_forward_pre_hook(self._begin)
+        model(example)
+
+    def _begin(self, module, args):
+        if self.table is None:
+            with torch.cuda.stream(self.side):
+                self.table = torch.ones(8, device="cuda")
+        else:
+            self.table = torch.zeros(8, device="cuda")
+
+    def total(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        return self.table.sum()
+
+#- case: a hook of gradients that the constructor computes has run once when a method comes
+class Stage:
+    def __init__(self, model, example):
+        self.side = torch.cuda.Stream()
+        self.table = None
+        for parameter in model.parameters():
+            parameter.register_post_accumulate_grad_hook(self._begin)
+        model(example).sum().backward()
+
+    def _begin(self, parameter):
+        if self.table is None:
+            with torch.cuda.stream(self.side):
+                self.table = torch.ones(8, device="cuda")
+        else:
+            self.table = torch.zeros(8, device="cuda")
+
+    def total(self):
+        return self.table.sum()
+        #      ^ missing-wait
+#- good
+class Stage:
+    def __init__(self, model, example):
+        self.side = torch.cuda.Stream()
+        self.table = None
+        for parameter in model.parameters():
+            parameter.register_post_accumulate_grad_hook(self._begin)
+        model(example).sum().backward()
+
+    def _begin(self, parameter):
+        if self.table is None:
+            with torch.cuda.stream(self.side):
+                self.table = torch.ones(8, device="cuda")
+        else:
+            self.table = torch.zeros(8, device="cuda")
+
+    def total(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        return self.table.sum()
