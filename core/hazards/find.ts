@@ -140,10 +140,8 @@ class Examiner {
     const { streams, steps } = this.#program;
     const last = new Map<StreamId, StepIndex>();
     for (const [i, step] of steps.entries()) {
-      if (step.kind === 'captureBegin' || step.kind === 'replay') return true;
       if (!('stream' in step) || streams[step.stream]?.isDefault !== false) continue;
-      const { unknown, lent, given, picked, collective } = streams[step.stream]!;
-      if (unknown || lent || given || picked || collective) return true;
+      if (streams[step.stream]!.collective) return true;
       last.set(step.stream, i);
     }
     const defaults = [...streams.keys()].filter((stream) => streams[stream]!.isDefault);

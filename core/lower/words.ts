@@ -33,7 +33,17 @@ const spoken =
 
 /** What a function does with any of it by itself: one that only hands streams on is judged where it is called. */
 const acting =
-  /\b(?:External)?Stream\(|[a-z]Stream\(|(?<!(?:threading|multiprocessing|asyncio|mp|\w*context|ctx)\.)\bEvent\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:set|record|wait)_stream\w*\(|\b\w*(?:current|default)_stream\w*\((?![^()\n]*\)\.cuda_stream\b)|\bStreamContext\b|\bwait_event\(|\.record\(\)|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False|True)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
+  /\b(?:External)?Stream\(|[a-z]Stream\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False|True)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
+
+/** Marks for others to wait for. */
+const marking = /(?<!(?:threading|multiprocessing|asyncio|mp|\w*context|ctx)\.)\bEvent\(|\.record\(\)/;
+
+/** The stream that is current, of which there is nothing to tell but that the host waits for it. */
+const asking = /\b\w*(?:current|default)_stream\w*\((?![^()\n]*\)\.cuda_stream\b)/;
+
+/** Marks of which the function itself asks for the time between them, their records, and what waits for them on the host. */
+const timing =
+  /\bEvent\([^()\n]*enable_timing\s*=\s*True[^()\n]*\)|\.record\((?:[^()\n]|\([^()\n]*\))*\)|\w*(?:start|begin|end|stop|event)\w*(?:\[\w+\])?\.synchronize\(\)/g;
 
 /** A copy that may go on while the host does. */
 const copying = /\bnon_blocking\s*=\s*True|\bcopy_\([^()\n]*,\s*True\s*\)/;
@@ -59,8 +69,10 @@ export function speaksOfStreams(code: string): boolean {
  * given to a device is nothing to order by itself, unless the module has pinned memory.
  */
 export function actsOnStreams(node: Node, module: Module): boolean {
-  const code = codeOfNode(node, module);
-  if (acting.test(code)) return true;
+  const said = codeOfNode(node, module);
+  const code =
+    /\benable_timing\s*=\s*True\b/.test(said) && said.includes('.elapsed_time(') ? said.replace(timing, '') : said;
+  if (acting.test(code) || marking.test(code) || (asking.test(code) && /\bsynchronize\(/.test(code))) return true;
   if (!copying.test(code)) return false;
   const text = module.text.slice(node.start, node.end);
   if (hosting.test(text) || /pin_memory|pinned/.test(module.text)) return true;

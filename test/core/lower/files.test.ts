@@ -38,17 +38,50 @@ describe('a word of streams', () => {
     'x.to(device, non_blocking=False)',
     'stop = threading.Event()',
     'upstream = downstream',
+    'if torch.cuda.is_current_stream_capturing(): pass',
+    'launch(x, torch.cuda.current_stream().cuda_stream)',
+    'dataset_streaming = True; reset_streaming_state(); max_concurrent_streams = 4; set_stream_timeout(3)',
   ])('is not in %j', (text) => {
     expect(mentionsStreams(text)).toBe(false);
   });
 });
 
+const acts = (text: string): boolean => {
+  const module = parser.parse('copies.py', text);
+  const move = functionsOf(module).find(({ node }) => node.name === 'move')!;
+  return actsOnStreams(move.node, module);
+};
+
+describe('a function that measures', () => {
+  const timed = (rest: string) => `def move(x, side):
+    start, end = (torch.cuda.Event(enable_timing=True) for _ in range(2))
+    start.record(torch.cuda.current_stream())
+    y = x @ x
+    end.record()
+    ${rest}
+`;
+
+  it('the time between two events, and waits for the second, acts on no stream', () => {
+    expect(acts(timed('end.synchronize(); return start.elapsed_time(end)'))).toBe(false);
+  });
+
+  it.each([
+    ['and never asks for the time', 'return y'],
+    ['and lets a stream wait', 'side.wait_event(end); return start.elapsed_time(end)'],
+    ['and selects a stream', 'with torch.cuda.stream(side): y.add_(1)\n    return start.elapsed_time(end)'],
+  ])('%s acts on streams', (_, rest) => {
+    expect(acts(timed(rest))).toBe(true);
+  });
+});
+
+describe('a function that asks for the current stream', () => {
+  it('acts on it if the host waits for it, and not by the asking', () => {
+    expect(acts('def move(x):\n    torch.cuda.current_stream().synchronize()\n    return x')).toBe(true);
+    expect(acts('def move(x):\n    return launch(x, stream=torch.cuda.current_stream())')).toBe(false);
+  });
+});
+
 describe('a function that copies', () => {
-  const acts = (text: string) => {
-    const module = parser.parse('copies.py', text);
-    const move = functionsOf(module).find(({ node }) => node.name === 'move')!;
-    return actsOnStreams(move.node, module);
-  };
   const mover = (device: string, copy: string) => `class Mover:
     def __init__(self, device=${device}):
         self.device = device
