@@ -3944,3 +3944,61 @@ class Stage:
         x.record_stream(torch.cuda.current_stream())
         torch.cuda.current_stream().wait_stream(self.side)
         return x.sum()
+
+#- case: a lock that another thread gives back is a signal, one that its holder gives back is none
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    lock = threading.Lock()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            x = host.cuda(non_blocking=True)
+        with lock:
+            box["x"] = x
+        copies.synchronize()
+    threading.Thread(target=work).start()
+    lock.acquire()
+    y = box["x"] * 2
+    #   ^ missing-wait
+    lock.release()
+    return y
+#- good
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    filled = threading.Lock()
+    filled.acquire()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        copies.synchronize()
+        filled.release()
+    threading.Thread(target=work).start()
+    filled.acquire()
+    return box["x"] * 2
+#- good
+import threading
+
+def halves(host):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.empty(1024, device="cuda")
+    go = threading.Semaphore(0)
+    out = []
+    def work():
+        go.acquire()
+        with torch.cuda.stream(reads):
+            out.append(buffer / 2)
+        reads.synchronize()
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(host.pin_memory(), non_blocking=True)
+    worker = threading.Thread(target=work)
+    worker.start()
+    copies.synchronize()
+    go.release()
+    worker.join()
+    return out[0]

@@ -8,6 +8,7 @@ import { type GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import type { Machine } from './machine.ts';
 import { selectStream } from './streams.ts';
+import { acquire, isLock, release } from './threads.ts';
 import { resolved } from './truth.ts';
 
 export interface Entered {
@@ -26,6 +27,10 @@ export function enterContext(m: Machine, manager: Value, node: Node): Entered {
   if (value instanceof StreamV || (value instanceof Unknown && value.stream)) {
     const stream = value instanceof StreamV ? value : value.stream!;
     return { value, exit: selectStream(m, stream), suppresses: false };
+  }
+  if (isLock(value)) {
+    acquire(m, value);
+    return { value: true, exit: () => release(m, value), suppresses: false, keep: value };
   }
   if (value instanceof InstanceV) {
     const enter = lookup(value.cls, '__enter__');

@@ -25,6 +25,7 @@ import { keepResults } from './functions.ts';
 import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
+import { newLock } from './threads.ts';
 import { resolved } from './truth.ts';
 
 function plain(name: string): Unknown {
@@ -161,11 +162,13 @@ export function libraryCall(
           if (typeof entry.key === 'string') inner.set(entry.key, entry.value);
       return m.temp(new ThreadV(keywords.get('target') ?? args[1] ?? null, extra, inner));
     }
-    case 'threading.Lock':
     case 'threading.RLock':
       return plainContext(m);
+    case 'threading.Lock':
+      return newLock(m, path, 1);
     case 'threading.Semaphore':
     case 'threading.BoundedSemaphore':
+      return newLock(m, path, args.length === 0 && keywords.size === 0 ? 1 : (args[0] ?? keywords.get('value') ?? null));
     case 'threading.Event':
     case 'threading.Condition':
     case 'threading.local':

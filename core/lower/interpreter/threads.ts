@@ -60,7 +60,7 @@ function goesOn(thread: ThreadV): boolean {
   const fn = threadTarget(thread);
   if (!fn) return false;
   const text = fn.closure.module.syntax.text.slice(fn.node.start, fn.node.end);
-  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set)\(/m.test(text);
+  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set|acquire|release)\(/m.test(text);
 }
 
 /**
@@ -135,30 +135,68 @@ function hear(m: Machine, shared: Obj): boolean {
 export function signalMethod(m: Machine, self: NativeV, name: string): Value {
   switch (name) {
     case 'set':
-    case 'release':
     case 'notify':
     case 'notify_all':
       leaveMessage(m, self);
+      return null;
+    case 'release':
+      release(m, self);
       return null;
     case 'clear':
       m.messages.delete(self);
       return null;
     case 'is_set':
-    case 'acquire':
+    case 'locked':
       // Who asks goes on when somebody has told it.
       hear(m, self);
       break;
+    case 'acquire':
+      acquire(m, self);
+      break;
     case 'wait':
-    case 'wait_for': {
-      const told = hear(m, self);
-      if (!told && m.builder.thread === 0) m.hostWaitDevice(m.device, true);
-      else if (!told) m.awaitOthers();
-      othersMayRecord(m);
-    }
+    case 'wait_for':
+      waitForOthers(m, self);
   }
   const answer = new Unknown(name, 'result');
   answer.plain = true;
   return answer;
+}
+
+function waitForOthers(m: Machine, self: NativeV): void {
+  const told = hear(m, self);
+  if (!told && m.builder.thread === 0) m.hostWaitDevice(m.device, true);
+  else if (!told) m.awaitOthers();
+  othersMayRecord(m);
+}
+
+const left = '…left';
+const holder = '…holder';
+
+/** A lock, which has one place, or a semaphore, which has `places` of them as far as that is known. */
+export function newLock(m: Machine, path: string, places: Value): NativeV {
+  const lock = m.temp(new NativeV(path));
+  if (typeof places === 'number') lock.attributes.set(left, places);
+  return lock;
+}
+
+export function isLock(value: Value): value is NativeV {
+  return value instanceof NativeV && value.path === 'threading.Lock';
+}
+
+/** Where no place is left, it is somebody else's release that lets the thread go on: it waits as for a signal. */
+export function acquire(m: Machine, self: NativeV): void {
+  const places = self.attributes.get(left);
+  if (places === 0) waitForOthers(m, self);
+  else hear(m, self);
+  if (typeof places === 'number') self.attributes.set(left, Math.max(0, places - 1));
+  self.attributes.set(holder, m.builder.thread);
+}
+
+/** A lock that its own holder gives back keeps others out, and tells them nothing: they may have been there before. */
+export function release(m: Machine, self: NativeV): void {
+  const places = self.attributes.get(left);
+  if (typeof places === 'number') self.attributes.set(left, isLock(self) ? 1 : places + 1);
+  if (!isLock(self) || self.attributes.get(holder) !== m.builder.thread) leaveMessage(m, self);
 }
 
 /** `threading.local()`: what a thread keeps for itself is set when it is first asked for, which an earlier call has done. */
