@@ -4002,3 +4002,118 @@ def halves(host):
     go.release()
     worker.join()
     return out[0]
+
+#- case: a module that is called by the name of the method
+import torch.nn as nn
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Linear(8, 8).cuda()
+    model.register_forward_hook(lambda module, args, result: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model.__call__(x)
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Linear(8, 8).cuda()
+    model.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model.__call__(x)
+#- good
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8).cuda()
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def __call__(self, x):
+        return super().__call__(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = Net()
+    model.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+
+#- case: hooks of the parts of a module that a wrapper runs
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(host, other):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    other[0].register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    model = DDP(model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    model[0].register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    model = DDP(model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(model, host):
+    side = torch.cuda.Stream()
+    model = DDP(model)
+    model.module.first.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+def run(model, host):
+    side = torch.cuda.Stream()
+    first = model.get_submodule("first")
+    first.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    model = FSDP(model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+import torch.nn as nn
+from engine import initialize
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 8)])
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = Net()
+    model.layers[0].register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    engine, optimizer = initialize(model=model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return engine(x)

@@ -31,7 +31,7 @@ import { call } from './calls.ts';
 import { lookup } from './classes.ts';
 import { dropHandles } from './collectives.ts';
 import { Raised } from './frame.ts';
-import { isSizes, itemsOf } from './iteration.ts';
+import { isSizes, itemsOf, keepModel } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { leaveMessage, takeMessage } from './threads.ts';
 import { getTensorItem, isMask, maskUnknown, setTensorItem } from './tensorItems.ts';
@@ -122,6 +122,7 @@ function memoUnknown(owner: Unknown, key: string, shown = key): Value {
     made.bornAt = owner.bornAt;
     made.givenBy = owner.givenBy;
     made.batch = owner.batch;
+    keepModel(owner, made);
     made.plain = owner.plain && isSizes(owner.name);
     item = made;
     owner.items.set(key, item);

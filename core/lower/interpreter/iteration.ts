@@ -33,6 +33,14 @@ export interface PyIterator {
   result?(): Value;
 }
 
+/** The module with hooks that a callee which nobody knows was given: what it gives may run that module. */
+export const ranModel = '…model';
+
+export function keepModel(owner: Unknown, part: Unknown): void {
+  const model = owner.attributes.get(ranModel);
+  if (model !== undefined) part.attributes.set(ranModel, model);
+}
+
 /** Elements of a list that nobody here filled. */
 export const unknownLength = 2;
 
@@ -159,6 +167,7 @@ export function elementOf(owner: Unknown, name: string): Unknown {
   item.bornAt = owner.bornAt;
   item.givenBy = owner.givenBy;
   item.batch = owner.batch;
+  keepModel(owner, item);
   item.plain = owner.plain && isSizes(owner.name);
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;
