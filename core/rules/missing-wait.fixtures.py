@@ -4117,3 +4117,57 @@ def run(host):
         x = host.cuda(non_blocking=True)
     x.record_stream(torch.cuda.current_stream())
     return engine(x)
+
+#- case: the last turn of a loop over what is enumerated
+def total(hosts):
+    side = torch.cuda.Stream()
+    parts = []
+    for i, host in enumerate(hosts):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True))
+        if i + 1 < len(hosts):
+            torch.cuda.current_stream().wait_stream(side)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+    #       ^ missing-wait
+#- good
+def total(hosts):
+    side = torch.cuda.Stream()
+    parts = []
+    for i, host in enumerate(hosts):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True))
+        if i + 1 < len(hosts):
+            continue
+        torch.cuda.current_stream().wait_stream(side)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+#- good
+def total(hosts, scales):
+    side = torch.cuda.Stream()
+    parts = []
+    last = len(hosts) - 1
+    for i, (host, scale) in enumerate(zip(hosts, scales)):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True) * scale)
+        if i == last:
+            torch.cuda.current_stream().wait_stream(side)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+#- good
+def total(hosts):
+    side = torch.cuda.Stream()
+    loaded = torch.cuda.Event()
+    parts = []
+    for count, host in enumerate(hosts, start=1):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True))
+            if count == len(hosts):
+                loaded.record()
+    torch.cuda.current_stream().wait_event(loaded)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
