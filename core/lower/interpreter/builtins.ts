@@ -33,7 +33,7 @@ import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
 import { GeneratorV } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
-import { iterate, itemsOf, unknownLength } from './iteration.ts';
+import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
@@ -446,7 +446,7 @@ function settleLengths(m: Machine, sequence: Value, node: Node): void {
 /** How many turns a loop over something of unknown length takes. */
 function turnsOf(m: Machine, value: Value): number | undefined {
   if (value instanceof Unknown && !value.tensor) return value.loader ? m.turns : (value.elements?.length ?? m.turns);
-  return value instanceof NativeV && value.path === 'torch.utils.data.DataLoader' ? unknownLength : undefined;
+  return value instanceof NativeV && value.path === 'torch.utils.data.DataLoader' ? m.unknownLength : undefined;
 }
 
 function range(m: Machine, args: readonly Value[], node: Node): Value {
@@ -454,8 +454,8 @@ function range(m: Machine, args: readonly Value[], node: Node): Value {
   // `range(n)` and `range(0, n)`.
   if (values.length === 1 || (values.length === 2 && values[0] === 0)) {
     const count = values.at(-1)!;
-    if (isCompared(m, node)) m.ranges.settle(count, comparedTurns);
-    m.ranges.settleBySum(count, unknownLength);
+    if (isCompared(m, node)) m.ranges.settle(count, Math.max(comparedTurns, m.unknownLength));
+    m.ranges.settleBySum(count, m.unknownLength);
   }
   const numbers = values.map((value) => m.ranges.settled(value));
   const [start, end, step] =
@@ -484,7 +484,7 @@ function range(m: Machine, args: readonly Value[], node: Node): Value {
     () => {
       let at = 0;
       return new IteratorV(() => {
-        if (at >= unknownLength) return undefined;
+        if (at >= m.unknownLength) return undefined;
         if (typeof begin === 'number' && typeof step === 'number' && step > 0) {
           const index = begin + step * at++;
           return most === undefined || index < most ? index : undefined;

@@ -41,9 +41,6 @@ export function keepModel(owner: Unknown, part: Unknown): void {
   if (model !== undefined) part.attributes.set(ranModel, model);
 }
 
-/** Elements of a list that nobody here filled. */
-export const unknownLength = 2;
-
 export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   const value = resolved(m, iterable);
   if (value instanceof ListV) {
@@ -51,7 +48,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
     return {
       next: () => {
         if (at < value.items.length) return value.items[at++]!;
-        if (value.open && at < unknownLength) {
+        if (value.open && at < m.unknownLength) {
           const item = new Unknown('item', 'element');
           value.items.push(item);
           at++;
@@ -76,7 +73,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   if (value instanceof GeneratorV)
     return { next: () => resumeGenerator(m, value, null), keep: value, result: () => value.returned };
   if (value instanceof TensorV) {
-    const length = Math.min(value.rows ?? unknownLength, 16);
+    const length = Math.min(value.rows ?? m.unknownLength, 16);
     let at = 0;
     return { next: () => (at < length ? getItem(m, value, at++, node) : undefined), keep: value };
   }
@@ -106,7 +103,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
       let at = 0;
       return {
         keep: value,
-        next: () => (at < unknownLength ? call(m, item, [value, at++], new Map(), node) : undefined),
+        next: () => (at < m.unknownLength ? call(m, item, [value, at++], new Map(), node) : undefined),
       };
     }
     return unknownElements(m, value.attributes, 'item');
@@ -114,11 +111,11 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   if (value instanceof NativeV) {
     if (value.path === 'torch.utils.data.DataLoader') {
       let at = 0;
-      return { keep: value, next: () => (at++ < unknownLength ? loaderBatch(m, value) : undefined) };
+      return { keep: value, next: () => (at++ < m.unknownLength ? loaderBatch(m, value) : undefined) };
     }
     if (value.parts.length > 0) return over(value.parts);
     let at = 0;
-    return { keep: value, next: () => (at++ < unknownLength ? new Unknown('item', 'result') : undefined) };
+    return { keep: value, next: () => (at++ < m.unknownLength ? new Unknown('item', 'result') : undefined) };
   }
   if (value instanceof Unknown) {
     if (value.tensor) return iterate(m, value.tensor, node);

@@ -130,6 +130,8 @@ export class Machine {
   consumer: Value | undefined;
   /** Turns that a sequence of unknown length gives. */
   turns = 2;
+  /** Elements of a list that nobody here filled, and turns of a count that nobody knows. */
+  unknownLength = 2;
   /** Methods run only to fill an object's state: what they read is no concern of the entry. */
   filling = false;
   /** Parameters of methods that say which of an object's things is meant, by name. */
