@@ -4171,3 +4171,116 @@ def total(hosts):
     for part in parts:
         part.record_stream(torch.cuda.current_stream())
     return [part.sum() for part in parts]
+
+#- case: a thread that waits until its starter has filled what it reads
+import threading
+
+def total(host):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.empty(64, device="cuda")
+    go = threading.Event()
+    out = []
+    def work():
+        go.wait()
+        with torch.cuda.stream(reads):
+            out.append(buffer.sum())
+            #          ^ missing-wait
+        reads.synchronize()
+    worker = threading.Thread(target=work)
+    worker.start()
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(host.pin_memory(), non_blocking=True)
+    go.set()
+    worker.join()
+    copies.synchronize()
+    return out[0]
+#- good
+import threading
+
+def total(host):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.empty(64, device="cuda")
+    go = threading.Lock()
+    go.acquire()
+    out = []
+    def work():
+        with go:
+            with torch.cuda.stream(reads):
+                out.append(buffer.sum())
+            reads.synchronize()
+    worker = threading.Thread(target=work)
+    worker.start()
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(host.pin_memory(), non_blocking=True)
+    copies.synchronize()
+    go.release()
+    worker.join()
+    return out[0]
+#- good
+import threading
+
+def total(hosts):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.zeros(64, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    full, empty = threading.Semaphore(0), threading.Semaphore(1)
+    out = []
+    def work():
+        for _ in hosts:
+            full.acquire()
+            with torch.cuda.stream(reads):
+                out.append(buffer.sum())
+            reads.synchronize()
+            empty.release()
+    worker = threading.Thread(target=work)
+    worker.start()
+    for host in hosts:
+        empty.acquire()
+        with torch.cuda.stream(copies):
+            buffer.copy_(host.pin_memory(), non_blocking=True)
+        copies.synchronize()
+        full.release()
+    worker.join()
+    return out
+#- good
+import threading
+
+def total(hosts):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.zeros(64, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    turn = threading.Condition()
+    state = {"full": False, "end": False}
+    out = []
+    def work():
+        while True:
+            with turn:
+                while not state["full"] and not state["end"]:
+                    turn.wait()
+                if state["end"]:
+                    return
+            with torch.cuda.stream(reads):
+                out.append(buffer.sum())
+            reads.synchronize()
+            with turn:
+                state["full"] = False
+                turn.notify_all()
+    worker = threading.Thread(target=work)
+    worker.start()
+    for host in hosts:
+        with turn:
+            while state["full"]:
+                turn.wait()
+        with torch.cuda.stream(copies):
+            buffer.copy_(host.pin_memory(), non_blocking=True)
+        copies.synchronize()
+        with turn:
+            state["full"] = True
+            turn.notify_all()
+    with turn:
+        state["end"] = True
+        turn.notify_all()
+    worker.join()
+    return out

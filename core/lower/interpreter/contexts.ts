@@ -8,7 +8,7 @@ import { type GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import type { Machine } from './machine.ts';
 import { selectStream } from './streams.ts';
-import { acquire, isLock, release } from './threads.ts';
+import { enterLock } from './threads.ts';
 import { resolved } from './truth.ts';
 
 export interface Entered {
@@ -28,10 +28,8 @@ export function enterContext(m: Machine, manager: Value, node: Node): Entered {
     const stream = value instanceof StreamV ? value : value.stream!;
     return { value, exit: selectStream(m, stream), suppresses: false };
   }
-  if (isLock(value)) {
-    acquire(m, value);
-    return { value: true, exit: () => release(m, value), suppresses: false, keep: value };
-  }
+  const leave = enterLock(m, value);
+  if (leave) return { value: true, exit: leave, suppresses: false, keep: value };
   if (value instanceof InstanceV) {
     const enter = lookup(value.cls, '__enter__');
     const exit = lookup(value.cls, '__exit__');

@@ -150,6 +150,10 @@ export class Machine {
   readonly messages = new Map<Obj, { readonly from: ThreadId; readonly knows: ThreadId }[]>();
   /** Threads that an object which was made for a method's sake has at work. */
   readonly startedThreads = new Set<ThreadV>();
+  /** Threads that have done nothing yet, and what each waits for. */
+  readonly waitingThreads: { readonly thread: ThreadV; readonly on: Obj; readonly node: Node }[] = [];
+  /** The running thread, as long as it has done nothing, if it may be left waiting. */
+  idle: { readonly thread: ThreadId; readonly since: number } | undefined;
   /** Calls of thread pools that run. */
   pooled = 0;
   /** Functions that such calls ran, and their arguments: other turns of theirs may see what is put there later. */

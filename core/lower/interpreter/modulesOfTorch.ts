@@ -370,6 +370,6 @@ export function nativeMethod(
   }
   if (self.path === 'torch.autograd.Node' && /^register_(pre)?hook$/.test(name))
     return registerHook(m, self, name, args);
-  if (self.path.startsWith('threading.')) return signalMethod(m, self, name);
+  if (self.path.startsWith('threading.')) return signalMethod(m, self, name, [...args, ...keywords.values()]);
   return unknownCall(m, `${self.path}.${name}`, args, keywords);
 }

@@ -29,7 +29,7 @@ import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { PreparedStates } from './prepared.ts';
 import { execBlock } from './statements.ts';
-import { runStartedThreads } from './threads.ts';
+import { runStartedThreads, wakeThreads } from './threads.ts';
 
 /** What is taken from a place that every second turn comes to: `slots[turn % 2]`, `slot = turn % 2`, `self.at ^= 1`. */
 const takesTurns = /%\s*2\s*\]|^[ \t]*\w+ *= *\w+ *% *2[ \t]*$|\[\s*1\s*-\s*[\w.]+\s*\]|\^=?\s*1\b/m;
@@ -56,6 +56,7 @@ export function runModuleEntry(m: Machine, syntax: Module): void {
   m.stack = [frame];
   const steps = execBlock(m, syntax.body);
   while (!steps.next().done);
+  wakeThreads(m);
   runHooks(m);
 }
 
@@ -75,6 +76,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry, states = new 
     if (how === 'turns') runTurns(m, target, bound[0]!);
     else runCall(m, target, bound, target);
   }
+  wakeThreads(m);
   runHooks(m);
 }
 
@@ -278,6 +280,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   m.arrive();
   const result = call(m, callee, args, keywords, target.node);
   m.result = result;
+  wakeThreads(m);
   if (m.explicit() || changesCallers(result)) m.changesCallers = true;
   leaveGenerator(m, result);
   useOfDropped(m);
