@@ -4284,3 +4284,56 @@ def total(hosts):
         turn.notify_all()
     worker.join()
     return out
+
+#- case: attributes and keys whose names are put together
+class Shards:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        for i in range(2):
+            setattr(self, f"shard_{i}", torch.empty(64, device="cuda"))
+
+    def load(self, hosts):
+        self.side.wait_stream(torch.cuda.current_stream())
+        for i in range(2):
+            with torch.cuda.stream(self.side):
+                getattr(self, f"shard_{i}").copy_(hosts[i], non_blocking=True)
+        return self.shard_1.sum()
+        #      ^ missing-wait
+#- good
+class Shards:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        for i in range(2):
+            setattr(self, f"shard_{i}", torch.empty(64, device="cuda"))
+
+    def load(self, hosts):
+        self.side.wait_stream(torch.cuda.current_stream())
+        for i in range(2):
+            with torch.cuda.stream(self.side):
+                getattr(self, f"shard_{i}").copy_(hosts[i], non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return self.shard_1.sum()
+
+#- case: keys whose names are put together
+def first(hosts):
+    side = torch.cuda.Stream()
+    shards = {}
+    for i, host in enumerate(hosts):
+        with torch.cuda.stream(side):
+            shards[f"shard_{i}"] = host.cuda(non_blocking=True)
+    return shards["shard_0"].sum()
+    #      ^ missing-wait
+#- good
+def total(names, table):
+    side = torch.cuda.Stream()
+    parts, loaded = {}, {}
+    for name in names:
+        with torch.cuda.stream(side):
+            parts[f"{name}.weight"] = table[name].cuda(non_blocking=True)
+            loaded[f"{name}.weight"] = side.record_event()
+    sums = []
+    for name in names:
+        torch.cuda.current_stream().wait_event(loaded[f"{name}.weight"])
+        parts[f"{name}.weight"].record_stream(torch.cuda.current_stream())
+        sums.append(parts[f"{name}.weight"].sum())
+    return sums
