@@ -340,7 +340,11 @@ export function binary(m: Machine, operator: string, left_: Value, right_: Value
   const right = m.ranges.settled(resolved(m, right_));
   const a = typeof left === 'boolean' ? Number(left) : left;
   const b = typeof right === 'boolean' ? Number(right) : right;
-  if (typeof a === 'number' && typeof b === 'number') return arithmetic(operator, a, b);
+  if (typeof a === 'number' && typeof b === 'number') {
+    if (operator === '%') m.comesRound(a, b);
+    else if (operator === '&') m.comesRound(a, b + 1);
+    return arithmetic(operator, a, b);
+  }
   if (typeof left === 'string' || typeof right === 'string') {
     if (operator === '+' && typeof left === 'string' && typeof right === 'string') return left + right;
     const joined = operator === '+' ? joinedTexts(m, left, right) : undefined;

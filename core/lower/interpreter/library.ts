@@ -20,7 +20,7 @@ import {
 import { newContainer } from './builtins.ts';
 import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
 import { concurrentCall } from './concurrent.ts';
-import { enterContext, plainContext } from './contexts.ts';
+import { enterContext, leaveStack, plainContext } from './contexts.ts';
 import { keepResults } from './functions.ts';
 import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
@@ -353,9 +353,15 @@ export function exitStackMethod(
     }
     case 'close':
     case '__exit__':
-      while (entered.length > 0) entered.pop()!();
-      self.parts = [];
+      leaveStack(m, self);
       return false;
+    case 'pop_all': {
+      const other = exitStack(m, node);
+      m.exitStacks.get(other)!.push(...entered.splice(0));
+      other.parts = self.parts;
+      self.parts = [];
+      return other;
+    }
   }
   return undefined;
 }

@@ -255,6 +255,7 @@ export class Machine {
     addAll(this.#awaited, from.#awaited);
     addAll(this.#givenBack, from.#givenBack);
     addAll(this.#followed, copy(from.#followed));
+    putAll(this.#rounds, from.#rounds);
   }
 
   // ---- frames and origins
@@ -538,6 +539,13 @@ export class Machine {
     visit(value);
   }
 
+  readonly #rounds = new Map<number, boolean>();
+
+  /** A place that comes round after so many turns is asked for: what the turns after that find there may be waited for. */
+  comesRound(turn: number, places: number): void {
+    if (turn >= 0 && places > 1) this.#rounds.set(places, turn >= places || this.#rounds.get(places) === true);
+  }
+
   /** The path ends before its code does: what would have come is not known. */
   cutShort(): void {
     this.#followed.clear();
@@ -557,6 +565,7 @@ export class Machine {
   #loseReachableEvents(): void {
     this.visitOutside((value) => this.loseEvents(value));
     for (const value of this.givenToPools) this.loseEvents(value);
+    if ([...this.#rounds.values()].includes(false)) this.#followed.clear();
     for (const { event } of this.#followed) this.builder.events[event]!.followed = true;
   }
 

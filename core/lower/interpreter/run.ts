@@ -32,7 +32,7 @@ import { execBlock } from './statements.ts';
 import { runStartedThreads, wakeThreads } from './threads.ts';
 
 /** What is taken from a place that every second turn comes to: `slots[turn % 2]`, `slot = turn % 2`, `self.at ^= 1`. */
-const takesTurns = /%\s*2\s*\]|^[ \t]*\w+ *= *\w+ *% *2[ \t]*$|\[\s*1\s*-\s*[\w.]+\s*\]|\^=?\s*1\b/m;
+const takesTurns = /(?:%\s*2|&\s*1)\s*\]|^[ \t]*\w+ *= *\w+ *(?:% *2|& *1)[ \t]*$|\[\s*1\s*-\s*[\w.]+\s*\]|\^=?\s*1\b/m;
 
 /** The same of three places. */
 const takesThree = /%\s*3\s*\]|^[ \t]*\w+ *= *\w+ *% *3[ \t]*$/m;
