@@ -4054,3 +4054,395 @@ class Stage:
     def total(self):
         torch.cuda.current_stream().wait_stream(self.side)
         return self.table.sum()
+#- case: a lock that another thread gives back is a signal, one that its holder gives back is none
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    lock = threading.Lock()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            x = host.cuda(non_blocking=True)
+        with lock:
+            box["x"] = x
+        copies.synchronize()
+    threading.Thread(target=work).start()
+    lock.acquire()
+    y = box["x"] * 2
+    #   ^ missing-wait
+    lock.release()
+    return y
+#- good
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    filled = threading.Lock()
+    filled.acquire()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        copies.synchronize()
+        filled.release()
+    threading.Thread(target=work).start()
+    filled.acquire()
+    return box["x"] * 2
+#- good
+import threading
+
+def halves(host):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.empty(1024, device="cuda")
+    go = threading.Semaphore(0)
+    out = []
+    def work():
+        go.acquire()
+        with torch.cuda.stream(reads):
+            out.append(buffer / 2)
+        reads.synchronize()
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(host.pin_memory(), non_blocking=True)
+    worker = threading.Thread(target=work)
+    worker.start()
+    copies.synchronize()
+    go.release()
+    worker.join()
+    return out[0]
+
+#- case: a module that is called by the name of the method
+import torch.nn as nn
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Linear(8, 8).cuda()
+    model.register_forward_hook(lambda module, args, result: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model.__call__(x)
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Linear(8, 8).cuda()
+    model.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model.__call__(x)
+#- good
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8).cuda()
+
+    def forward(self, x):
+        return self.layer(x)
+
+    def __call__(self, x):
+        return super().__call__(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = Net()
+    model.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+
+#- case: hooks of the parts of a module that a wrapper runs
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(host, other):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    other[0].register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    model = DDP(model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    model[0].register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    model = DDP(model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+from torch.nn.parallel import DistributedDataParallel as DDP
+
+def run(model, host):
+    side = torch.cuda.Stream()
+    model = DDP(model)
+    model.module.first.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+from torch.distributed.fsdp import FullyShardedDataParallel as FSDP
+
+def run(model, host):
+    side = torch.cuda.Stream()
+    first = model.get_submodule("first")
+    first.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    model = FSDP(model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+import torch.nn as nn
+from engine import initialize
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8), nn.Linear(8, 8)])
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = Net()
+    model.layers[0].register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    engine, optimizer = initialize(model=model)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return engine(x)
+
+#- case: the last turn of a loop over what is enumerated
+def total(hosts):
+    side = torch.cuda.Stream()
+    parts = []
+    for i, host in enumerate(hosts):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True))
+        if i + 1 < len(hosts):
+            torch.cuda.current_stream().wait_stream(side)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+    #       ^ missing-wait
+#- good
+def total(hosts):
+    side = torch.cuda.Stream()
+    parts = []
+    for i, host in enumerate(hosts):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True))
+        if i + 1 < len(hosts):
+            continue
+        torch.cuda.current_stream().wait_stream(side)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+#- good
+def total(hosts, scales):
+    side = torch.cuda.Stream()
+    parts = []
+    last = len(hosts) - 1
+    for i, (host, scale) in enumerate(zip(hosts, scales)):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True) * scale)
+        if i == last:
+            torch.cuda.current_stream().wait_stream(side)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+#- good
+def total(hosts):
+    side = torch.cuda.Stream()
+    loaded = torch.cuda.Event()
+    parts = []
+    for count, host in enumerate(hosts, start=1):
+        with torch.cuda.stream(side):
+            parts.append(host.cuda(non_blocking=True))
+            if count == len(hosts):
+                loaded.record()
+    torch.cuda.current_stream().wait_event(loaded)
+    for part in parts:
+        part.record_stream(torch.cuda.current_stream())
+    return [part.sum() for part in parts]
+
+#- case: a thread that waits until its starter has filled what it reads
+import threading
+
+def total(host):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.empty(64, device="cuda")
+    go = threading.Event()
+    out = []
+    def work():
+        go.wait()
+        with torch.cuda.stream(reads):
+            out.append(buffer.sum())
+            #          ^ missing-wait
+        reads.synchronize()
+    worker = threading.Thread(target=work)
+    worker.start()
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(host.pin_memory(), non_blocking=True)
+    go.set()
+    worker.join()
+    copies.synchronize()
+    return out[0]
+#- good
+import threading
+
+def total(host):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.empty(64, device="cuda")
+    go = threading.Lock()
+    go.acquire()
+    out = []
+    def work():
+        with go:
+            with torch.cuda.stream(reads):
+                out.append(buffer.sum())
+            reads.synchronize()
+    worker = threading.Thread(target=work)
+    worker.start()
+    copies.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(copies):
+        buffer.copy_(host.pin_memory(), non_blocking=True)
+    copies.synchronize()
+    go.release()
+    worker.join()
+    return out[0]
+#- good
+import threading
+
+def total(hosts):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.zeros(64, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    full, empty = threading.Semaphore(0), threading.Semaphore(1)
+    out = []
+    def work():
+        for _ in hosts:
+            full.acquire()
+            with torch.cuda.stream(reads):
+                out.append(buffer.sum())
+            reads.synchronize()
+            empty.release()
+    worker = threading.Thread(target=work)
+    worker.start()
+    for host in hosts:
+        empty.acquire()
+        with torch.cuda.stream(copies):
+            buffer.copy_(host.pin_memory(), non_blocking=True)
+        copies.synchronize()
+        full.release()
+    worker.join()
+    return out
+#- good
+import threading
+
+def total(hosts):
+    copies, reads = torch.cuda.Stream(), torch.cuda.Stream()
+    buffer = torch.zeros(64, device="cuda")
+    copies.wait_stream(torch.cuda.current_stream())
+    turn = threading.Condition()
+    state = {"full": False, "end": False}
+    out = []
+    def work():
+        while True:
+            with turn:
+                while not state["full"] and not state["end"]:
+                    turn.wait()
+                if state["end"]:
+                    return
+            with torch.cuda.stream(reads):
+                out.append(buffer.sum())
+            reads.synchronize()
+            with turn:
+                state["full"] = False
+                turn.notify_all()
+    worker = threading.Thread(target=work)
+    worker.start()
+    for host in hosts:
+        with turn:
+            while state["full"]:
+                turn.wait()
+        with torch.cuda.stream(copies):
+            buffer.copy_(host.pin_memory(), non_blocking=True)
+        copies.synchronize()
+        with turn:
+            state["full"] = True
+            turn.notify_all()
+    with turn:
+        state["end"] = True
+        turn.notify_all()
+    worker.join()
+    return out
+
+#- case: attributes and keys whose names are put together
+class Shards:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        for i in range(2):
+            setattr(self, f"shard_{i}", torch.empty(64, device="cuda"))
+
+    def load(self, hosts):
+        self.side.wait_stream(torch.cuda.current_stream())
+        for i in range(2):
+            with torch.cuda.stream(self.side):
+                getattr(self, f"shard_{i}").copy_(hosts[i], non_blocking=True)
+        return self.shard_1.sum()
+        #      ^ missing-wait
+#- good
+class Shards:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        for i in range(2):
+            setattr(self, f"shard_{i}", torch.empty(64, device="cuda"))
+
+    def load(self, hosts):
+        self.side.wait_stream(torch.cuda.current_stream())
+        for i in range(2):
+            with torch.cuda.stream(self.side):
+                getattr(self, f"shard_{i}").copy_(hosts[i], non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return self.shard_1.sum()
+
+#- case: keys whose names are put together
+def first(hosts):
+    side = torch.cuda.Stream()
+    shards = {}
+    for i, host in enumerate(hosts):
+        with torch.cuda.stream(side):
+            shards[f"shard_{i}"] = host.cuda(non_blocking=True)
+    return shards["shard_0"].sum()
+    #      ^ missing-wait
+#- good
+def total(names, table):
+    side = torch.cuda.Stream()
+    parts, loaded = {}, {}
+    for name in names:
+        with torch.cuda.stream(side):
+            parts[f"{name}.weight"] = table[name].cuda(non_blocking=True)
+            loaded[f"{name}.weight"] = side.record_event()
+    sums = []
+    for name in names:
+        torch.cuda.current_stream().wait_event(loaded[f"{name}.weight"])
+        parts[f"{name}.weight"].record_stream(torch.cuda.current_stream())
+        sums.append(parts[f"{name}.weight"].sum())
+    return sums

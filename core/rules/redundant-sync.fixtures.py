@@ -215,3 +215,32 @@ class Doubler:
             y = x * 2
         torch.cuda.current_stream().wait_stream(self.side)
         return y
+
+#- case: a stack of contexts leaves what it has entered
+from contextlib import ExitStack
+
+def total(host):
+    side = torch.cuda.Stream()
+    stack = ExitStack()
+    stack.enter_context(torch.cuda.stream(side))
+    x = host.cuda(non_blocking=True)
+    loaded = side.record_event()
+    loaded.wait()
+  # ^ redundant-sync
+    y = x.sum()
+    stack.close()
+    torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y
+#- good
+from contextlib import ExitStack
+
+def total(host):
+    side = torch.cuda.Stream()
+    with ExitStack() as stack:
+        stack.enter_context(torch.cuda.stream(side))
+        x = host.cuda(non_blocking=True)
+        loaded = side.record_event()
+    loaded.wait()
+    x.record_stream(torch.cuda.current_stream())
+    return x.sum()

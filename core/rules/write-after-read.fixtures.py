@@ -431,3 +431,57 @@ def step(keys, cache, stored, table, block_ids):
         extension.swap_blocks(block_ids, cache, stored)
     append[(8,)](keys, cache, table, 64)
     torch.cuda.current_stream().wait_stream(side)
+
+#- case: a ring of buffers in a loop over a count
+def total(hosts, count):
+    lane = torch.cuda.Stream()
+    slots = [torch.empty(1024, device="cuda") for _ in range(3)]
+    loaded = [torch.cuda.Event() for _ in range(3)]
+    lane.wait_stream(torch.cuda.current_stream())
+    sums = []
+    for i in range(count):
+        slot = i % 3
+        with torch.cuda.stream(lane):
+            slots[slot].copy_(hosts[i], non_blocking=True)
+          # ^ write-after-read
+            loaded[slot].record()
+        torch.cuda.current_stream().wait_event(loaded[slot])
+        sums.append(slots[slot].sum())
+    return sums
+#- good
+def total(hosts, count):
+    lane = torch.cuda.Stream()
+    slots = [torch.empty(1024, device="cuda") for _ in range(3)]
+    loaded = [torch.cuda.Event() for _ in range(3)]
+    used = [torch.cuda.Event() for _ in range(3)]
+    lane.wait_stream(torch.cuda.current_stream())
+    sums = []
+    for i in range(count):
+        slot = i % 3
+        with torch.cuda.stream(lane):
+            lane.wait_event(used[slot])
+            slots[slot].copy_(hosts[i], non_blocking=True)
+            loaded[slot].record()
+        torch.cuda.current_stream().wait_event(loaded[slot])
+        sums.append(slots[slot].sum())
+        used[slot].record()
+    return sums
+#- good
+def total(hosts, count):
+    lane = torch.cuda.Stream()
+    slots = [torch.empty(1024, device="cuda") for _ in range(2)]
+    loaded = [torch.cuda.Event() for _ in range(2)]
+    used = [torch.cuda.Event() for _ in range(2)]
+    lane.wait_stream(torch.cuda.current_stream())
+    sums = []
+    for i in range(count):
+        slot = i % 2
+        with torch.cuda.stream(lane):
+            if i >= 2:
+                lane.wait_event(used[slot])
+            slots[slot].copy_(hosts[i], non_blocking=True)
+            loaded[slot].record()
+        torch.cuda.current_stream().wait_event(loaded[slot])
+        sums.append(slots[slot].sum())
+        used[slot].record()
+    return sums

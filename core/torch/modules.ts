@@ -26,5 +26,9 @@ export function hasParameters(name: string): boolean {
 
 /** A container whose parts it runs one after the other, or only holds. */
 export const moduleContainers = words(
-  'Sequential ModuleList ModuleDict ParameterList ParameterDict DataParallel DistributedDataParallel',
+  'Sequential ModuleList ModuleDict ParameterList ParameterDict DataParallel DistributedDataParallel FullyShardedDataParallel',
 );
+
+/** Classes whose forward is that of the module which they are given. */
+export const wrapsModule =
+  /^torch\.(?:nn\.parallel\.(?:\w+\.)?(?:Distributed)?DataParallel|distributed\.fsdp\.(?:\w+\.)?FullyShardedDataParallel)$/;

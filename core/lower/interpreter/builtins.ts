@@ -33,7 +33,7 @@ import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
 import { GeneratorV } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
-import { iterate, itemsOf, unknownLength } from './iteration.ts';
+import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
@@ -105,6 +105,7 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
           : typeof keywords.get('start') === 'number'
             ? (keywords.get('start') as number)
             : 0;
+      settleLengths(m, first, node);
       return lazy(m, [first], () => {
         const inner = iterate(m, first, node);
         let at = start;
@@ -380,7 +381,7 @@ const shortTurns = 4;
 /** Turns of a loop that tells its first or its last turn from the others: one between them, in which two buffers come round. */
 const comparedTurns = 3;
 
-/** By the call of `range`: the same code is executed path by path. */
+/** By the call of `range`, or by what `enumerate` is given: the same code is executed path by path. */
 const compared = new WeakMap<Node, boolean>();
 
 /** Whether the running function compares something with the text of the one argument. */
@@ -394,13 +395,58 @@ function isCompared(m: Machine, node: Node): boolean {
 
 function comparesLength(m: Machine, node: Node): boolean {
   const argument = (node as Partial<Call>).args?.at(-1);
-  const { fn, module } = m.frame;
-  if (!argument || !fn) return false;
-  const { text } = module.syntax;
-  const name = text.slice(argument.start, argument.end).replace(/[^\w]/g, '\\$&');
-  return new RegExp(`(?:[<>]=?|[=!]=) *\\(?${name}(?!\\w)|(?<!\\w)${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`).test(
-    text.slice(fn.node.start, fn.node.end),
-  );
+  return argument !== undefined && isNameCompared(m, textOf(m, argument));
+}
+
+function textOf(m: Machine, node: Node): string {
+  return m.frame.module.syntax.text.slice(node.start, node.end);
+}
+
+/** Whether the running function compares something with what stands in its text like this. */
+function isNameCompared(m: Machine, text: string): boolean {
+  const { fn } = m.frame;
+  if (!fn) return false;
+  const name = escaped(text);
+  return new RegExp(
+    `(?:[<>]=?|[=!]=) *\\(?${name}(?!\\w)|(?<!\\w)${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`,
+  ).test(textOf(m, fn.node));
+}
+
+function escaped(text: string): string {
+  return text.replace(/[^\w]/g, '\\$&');
+}
+
+/**
+ * A loop over `enumerate(items)` that compares its index with `len(items)`, or with a name for that, does something else
+ * in the last turn: how many turns there are says how long the sequence is.
+ */
+function settleLengths(m: Machine, sequence: Value, node: Node): void {
+  const argument = (node as Partial<Call>).args?.[0];
+  const { fn } = m.frame;
+  if (!argument || !fn) return;
+  const isZip = sequence instanceof SequenceV && argument.kind === 'Call';
+  const given = isZip ? argument.args : [argument];
+  const values = isZip ? sequence.source : [sequence];
+  for (const [i, value] of values.entries()) {
+    const item = resolved(m, value);
+    const turns = turnsOf(m, item);
+    if (turns === undefined || !given[i]) continue;
+    let isLengthCompared = compared.get(given[i]);
+    if (isLengthCompared === undefined) {
+      const length = `len(${textOf(m, given[i])})`;
+      const named = new RegExp(`^[ \\t]*(\\w+) *= *${escaped(length)}(?: *- *1)? *$`, 'gm');
+      const names = [...textOf(m, fn.node).matchAll(named)].map(([, name]) => name!);
+      isLengthCompared = [length, ...names].some((name) => isNameCompared(m, name));
+      compared.set(given[i], isLengthCompared);
+    }
+    if (isLengthCompared) m.ranges.settle(lengthOf(m, item, node), turns);
+  }
+}
+
+/** How many turns a loop over something of unknown length takes. */
+function turnsOf(m: Machine, value: Value): number | undefined {
+  if (value instanceof Unknown && !value.tensor) return value.loader ? m.turns : (value.elements?.length ?? m.turns);
+  return value instanceof NativeV && value.path === 'torch.utils.data.DataLoader' ? m.unknownLength : undefined;
 }
 
 function range(m: Machine, args: readonly Value[], node: Node): Value {
@@ -408,8 +454,8 @@ function range(m: Machine, args: readonly Value[], node: Node): Value {
   // `range(n)` and `range(0, n)`.
   if (values.length === 1 || (values.length === 2 && values[0] === 0)) {
     const count = values.at(-1)!;
-    if (isCompared(m, node)) m.ranges.settle(count, comparedTurns);
-    m.ranges.settleBySum(count, unknownLength);
+    if (isCompared(m, node)) m.ranges.settle(count, Math.max(comparedTurns, m.unknownLength));
+    m.ranges.settleBySum(count, m.unknownLength);
   }
   const numbers = values.map((value) => m.ranges.settled(value));
   const [start, end, step] =
@@ -438,7 +484,7 @@ function range(m: Machine, args: readonly Value[], node: Node): Value {
     () => {
       let at = 0;
       return new IteratorV(() => {
-        if (at >= unknownLength) return undefined;
+        if (at >= m.unknownLength) return undefined;
         if (typeof begin === 'number' && typeof step === 'number' && step > 0) {
           const index = begin + step * at++;
           return most === undefined || index < most ? index : undefined;

@@ -24,6 +24,7 @@ import {
   InstanceV,
   isObj,
   KernelV,
+  keyOf,
   ListV,
   NativeV,
   PartialV,
@@ -50,8 +51,8 @@ import { callExternal, deviceCall } from './externals.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { callFunction, resumeGenerator } from './functions.ts';
 import { graphMethod } from './graphs.ts';
-import { callHooked, isHooked, registerHook, removeHook, runGradientHooks } from './hooks.ts';
-import { givesBatches } from './iteration.ts';
+import { callHooked, hasHooks, isHooked, registerHook, removeHook, runGradientHooks } from './hooks.ts';
+import { givesBatches, ranModel } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { external } from './modules.ts';
@@ -88,12 +89,8 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
   if (target instanceof InstanceV) {
     const method = lookup(target.cls, '__call__');
     if (method instanceof FunctionV) return call(m, new BoundMethodV(target, method), args, keywords, node);
-    if (moduleLike(target.cls) === 'torch.nn.Module') {
-      const forward = target.attributes.get('forward') ?? lookup(target.cls, 'forward');
-      if (forward instanceof FunctionV)
-        return callHooked(m, target, args, () => call(m, new BoundMethodV(target, forward), args, keywords, node));
-      if (forward !== undefined && isObj(forward)) return call(m, forward, args, keywords, node);
-    }
+    const result = callForward(m, target, args, keywords, node);
+    if (result !== undefined) return result;
   }
   if (target instanceof NativeV)
     return m.at(node, () => callHooked(m, target, args, () => callModule(m, target, args, keywords, node)));
@@ -117,6 +114,33 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
   return m.at(node, () => unknownCall(m, name, args, keywords));
 }
 
+/** What `nn.Module.__call__` does: the forward, and the hooks around it. Undefined: it is no module, or has none. */
+export function callForward(
+  m: Machine,
+  self: InstanceV,
+  args: readonly Value[],
+  keywords: Keywords,
+  node: Node,
+): Value | undefined {
+  if (moduleLike(self.cls) !== 'torch.nn.Module') return undefined;
+  const forward = self.attributes.get('forward') ?? lookup(self.cls, 'forward');
+  if (forward instanceof FunctionV)
+    return callHooked(m, self, args, () => call(m, new BoundMethodV(self, forward), args, keywords, node));
+  return forward !== undefined && isObj(forward) ? call(m, forward, args, keywords, node) : undefined;
+}
+
+/** Whether `value.__call__(…)` is the same as `value(…)`: no method of that name is looked up anywhere else. */
+function isCalledByName(value: Value): boolean {
+  if (value instanceof InstanceV) return !value.attributes.has('__call__') && !lookup(value.cls, '__call__');
+  return (
+    value instanceof FunctionV ||
+    value instanceof PartialV ||
+    value instanceof BoundMethodV ||
+    value instanceof NativeV ||
+    (value instanceof Unknown && !value.attributes.has('__call__'))
+  );
+}
+
 export function callMethod(
   m: Machine,
   receiver: Value,
@@ -126,6 +150,7 @@ export function callMethod(
   node: Node,
 ): Value {
   const self = resolved(m, receiver);
+  if (name === '__call__' && isCalledByName(self)) return call(m, self, args, keywords, node);
   if (self instanceof TensorV) return m.at(node, () => tensorMethod(m, self, name, args, keywords, node));
   if (self instanceof StreamV) return m.at(node, () => streamMethod(m, self, name, args, keywords));
   if (self instanceof EventV) return m.at(node, () => eventMethod(m, self, name, args, keywords));
@@ -240,6 +265,8 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
   if (values.length === 0 && givesCurrent.test(name) && !givesHandle.test(name)) return m.current().stream;
   m.builder.unseen();
   const result = new Unknown(name, 'result');
+  // `prepared(model)` gives what runs the model with its hooks.
+  for (const value of values) if (hasHooks(m, value)) result.attributes.set(ranModel, value);
   if (!onlyGives.test(name)) result.bornAt = m.builder.length;
   m.temp(result);
   // `progress(loader)` gives what the loader gives.
@@ -407,6 +434,9 @@ function proveInputs(m: Machine, values: readonly Value[]): void {
   }
 }
 
+/** What a module gives of its parts: the same ones whenever it is asked. */
+const givesParts = /^(?:(?:named_)?(?:modules|children)|get_submodule)$/;
+
 const barriers = /^(wait|synchronize|join|result|flush|barrier|wait_all|finish|finalize|get_result|block_until_ready)$/;
 
 function unknownMethod(
@@ -496,7 +526,11 @@ function unknownMethod(
     return value;
   }
   if (args.length === 0 && keywords.size === 0 && tellsLayout.test(name)) return layout(m, `${self.id}.${name}`, name);
+  const asked = givesParts.test(name) ? `${name}(${args.map(keyOf).join()})` : undefined;
+  const parts = asked === undefined ? undefined : self.attributes.get(asked);
+  if (parts !== undefined) return parts;
   const result = unknownCall(m, self.name ? `${self.name}.${name}` : name, args, keywords);
+  if (asked !== undefined) self.attributes.set(asked, result);
   if (name === 'backward') runGradientHooks(m);
   if (name === 'get' || name === 'setdefault' || name === 'pop')
     if (args.length > 0 && result instanceof Unknown) {

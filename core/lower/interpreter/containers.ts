@@ -31,9 +31,9 @@ import { call } from './calls.ts';
 import { lookup } from './classes.ts';
 import { dropHandles } from './collectives.ts';
 import { Raised } from './frame.ts';
-import { isSizes, itemsOf } from './iteration.ts';
+import { isSizes, itemsOf, keepModel } from './iteration.ts';
 import type { Machine } from './machine.ts';
-import { leaveMessage, takeMessage } from './threads.ts';
+import { leaveMessage, takeMessage, waitInThread, wakeThreads } from './threads.ts';
 import { getTensorItem, isMask, maskUnknown, setTensorItem } from './tensorItems.ts';
 import { resolved } from './truth.ts';
 import { versionText } from './versions.ts';
@@ -122,6 +122,7 @@ function memoUnknown(owner: Unknown, key: string, shown = key): Value {
     made.bornAt = owner.bornAt;
     made.givenBy = owner.givenBy;
     made.batch = owner.batch;
+    keepModel(owner, made);
     made.plain = owner.plain && isSizes(owner.name);
     item = made;
     owner.items.set(key, item);
@@ -414,6 +415,10 @@ function listMethod(
     case 'get':
     case 'get_nowait': {
       const front = name !== 'pop';
+      if (name === 'get' && self.items.length === 0 && !self.open) {
+        waitInThread(m, self);
+        wakeThreads(m);
+      }
       takeMessage(m, self, front || typeof first === 'number' ? 'first' : 'last', self.items.length);
       if (self.items.length === 0) {
         if (name === 'get') m.awaitOthers();

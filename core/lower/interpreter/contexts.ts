@@ -1,6 +1,6 @@
 /** `with`: entering and leaving context managers of every kind. */
 import type { Node } from '../../python/ast.ts';
-import { BoundMethodV, ContextV, FunctionV, InstanceV, StreamV, Unknown, type Value } from '../values.ts';
+import { BoundMethodV, ContextV, FunctionV, InstanceV, NativeV, StreamV, Unknown, type Value } from '../values.ts';
 import { call } from './calls.ts';
 import { lookup } from './classes.ts';
 import { withoutState } from './copy.ts';
@@ -8,6 +8,7 @@ import { type GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import type { Machine } from './machine.ts';
 import { selectStream } from './streams.ts';
+import { enterLock } from './threads.ts';
 import { resolved } from './truth.ts';
 
 export interface Entered {
@@ -27,6 +28,10 @@ export function enterContext(m: Machine, manager: Value, node: Node): Entered {
     const stream = value instanceof StreamV ? value : value.stream!;
     return { value, exit: selectStream(m, stream), suppresses: false };
   }
+  if (value instanceof NativeV && m.exitStacks.has(value))
+    return { value, exit: () => leaveStack(m, value), suppresses: false, keep: value };
+  const leave = enterLock(m, value);
+  if (leave) return { value: true, exit: leave, suppresses: false, keep: value };
   if (value instanceof InstanceV) {
     const enter = lookup(value.cls, '__enter__');
     const exit = lookup(value.cls, '__exit__');
@@ -51,6 +56,13 @@ export function enterContext(m: Machine, manager: Value, node: Node): Entered {
     };
   }
   return { value, exit: () => {}, suppresses: false };
+}
+
+/** What an `ExitStack` has entered is left, the last one first. */
+export function leaveStack(m: Machine, stack: NativeV): void {
+  const entered = m.exitStacks.get(stack) ?? [];
+  while (entered.length > 0) entered.pop()!();
+  stack.parts = [];
 }
 
 /** What a function under `@contextmanager` gives: the generator runs to its yield, and on after the body. */

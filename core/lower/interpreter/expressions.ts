@@ -1,5 +1,5 @@
 /** Evaluation of expressions. What `yield` gives was evaluated by the statement before. */
-import type { Call, Compare, Comprehension, Conditional, Expression, Node } from '../../python/ast.ts';
+import type { Call, Compare, Comprehension, Conditional, Expression, FString, Node } from '../../python/ast.ts';
 import {
   ClassV,
   DeviceV,
@@ -49,11 +49,7 @@ export function ev(m: Machine, node: Expression): Value {
       return value;
     }
     case 'FString':
-      for (const part of node.parts) {
-        const value = ev(m, part);
-        if (value instanceof TensorV) m.at(part, () => callMethod(m, value, '__format__', [], new Map(), part));
-      }
-      return plain('text');
+      return formatted(m, node);
     case 'Tuple':
       return m.temp(new TupleV(elements(m, node.elements)));
     case 'List':
@@ -153,6 +149,35 @@ export function ev(m: Machine, node: Expression): Value {
       for (const part of node.parts) ev(m, part);
       return new Unknown('expression', 'result');
   }
+}
+
+/** Known names and numbers give a known text, the same ones the same text. */
+function formatted(m: Machine, node: FString): Value {
+  const values: Value[] = [];
+  for (const part of node.parts) {
+    const value = ev(m, part);
+    if (value instanceof TensorV) m.at(part, () => callMethod(m, value, '__format__', [], new Map(), part));
+    values.push(resolved(m, value));
+  }
+  const { text } = m.frame.module.syntax;
+  const whole = text.slice(node.start, node.end);
+  const single = /^[fF](["'])(?!\1\1)/.exec(whole);
+  const known: string[] = [];
+  let at = node.start + 2;
+  for (const [i, { start, end }] of node.parts.entries()) {
+    const value = values[i]!;
+    const isShown = typeof value === 'string' || (typeof value === 'number' && Number.isSafeInteger(value));
+    if (!single || !isShown || text[start - 1] !== '{' || text[end] !== '}') break;
+    known.push(text.slice(at, start - 1), String(value));
+    at = end + 1;
+  }
+  known.push(text.slice(at, node.end - 1));
+  // Escapes, doubled braces and strings that stand one after the other are left alone.
+  const written = known.filter((_, i) => i % 2 === 0).join('');
+  if (single && known.length === 2 * values.length + 1 && !/[\\{}"']/.test(written)) return known.join('');
+  const made = m.deriveUnknown(`f:${whole}:${values.map(keyOf).join()}`, 'text');
+  made.plain = true;
+  return made;
 }
 
 /** `"cuda" if … else "cpu"`: what is judged here runs on CUDA. */
@@ -315,7 +340,11 @@ export function binary(m: Machine, operator: string, left_: Value, right_: Value
   const right = m.ranges.settled(resolved(m, right_));
   const a = typeof left === 'boolean' ? Number(left) : left;
   const b = typeof right === 'boolean' ? Number(right) : right;
-  if (typeof a === 'number' && typeof b === 'number') return arithmetic(operator, a, b);
+  if (typeof a === 'number' && typeof b === 'number') {
+    if (operator === '%') m.comesRound(a, b);
+    else if (operator === '&') m.comesRound(a, b + 1);
+    return arithmetic(operator, a, b);
+  }
   if (typeof left === 'string' || typeof right === 'string') {
     if (operator === '+' && typeof left === 'string' && typeof right === 'string') return left + right;
     const joined = operator === '+' ? joinedTexts(m, left, right) : undefined;

@@ -8,6 +8,7 @@ import {
   DeviceClass,
   EventV,
   FunctionV,
+  InstanceV,
   isObj,
   NativeV,
   type Obj,
@@ -19,6 +20,7 @@ import {
   type Value,
 } from '../values.ts';
 import { call, noKeywords } from './calls.ts';
+import { moduleLike } from './classes.ts';
 import { shareEvents } from './fill.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
@@ -90,20 +92,33 @@ export function isHooked(m: Machine, module: Unknown): boolean {
   return calledHere(m) && m.hooks.some((hook) => hook.when !== undefined && !hook.running && isOf(hook, module));
 }
 
+/** Whether there are hooks around the forward of the module, or of a part of it, whoever is to run it. */
+export function hasHooks(m: Machine, module: Value): boolean {
+  if (!isObj(module) || m.hooks.length === 0) return false;
+  return m.hooks.some((hook) => hook.when !== undefined && isOf(hook, module, true));
+}
+
 /** On the module itself, or on a part of one that nobody knows: its forward goes through its parts. */
-function isOf({ owner }: Hook, module: Obj): boolean {
+function isOf({ owner }: Hook, module: Obj, isInside = false): boolean {
   const seen = new Set<Value>();
-  const holds = (whole: Obj): boolean => {
+  const holds = (whole: Obj, isInside: boolean): boolean => {
     if (whole === owner) return true;
-    if (!(whole instanceof Unknown) || seen.has(whole)) return false;
+    const goesThrough = whole instanceof Unknown || (isInside && isModule(whole));
+    if (!goesThrough || seen.has(whole)) return false;
     seen.add(whole);
     let found = false;
     whole.children((part) => {
-      found ||= isObj(part) && part !== whole.receiver && holds(part);
+      found ||= isObj(part) && !(whole instanceof Unknown && part === whole.receiver) && holds(part, true);
     });
     return found;
   };
-  return holds(module);
+  return holds(module, isInside);
+}
+
+function isModule(value: Obj): boolean {
+  return value instanceof NativeV
+    ? value.path.startsWith('torch.nn.')
+    : value instanceof InstanceV && moduleLike(value.cls) === 'torch.nn.Module';
 }
 
 /** An event that the hook of an unknown module records is recorded as soon as somebody calls that module. */

@@ -33,8 +33,13 @@ export interface PyIterator {
   result?(): Value;
 }
 
-/** Elements of a list that nobody here filled. */
-export const unknownLength = 2;
+/** The module with hooks that a callee which nobody knows was given: what it gives may run that module. */
+export const ranModel = '…model';
+
+export function keepModel(owner: Unknown, part: Unknown): void {
+  const model = owner.attributes.get(ranModel);
+  if (model !== undefined) part.attributes.set(ranModel, model);
+}
 
 export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   const value = resolved(m, iterable);
@@ -43,7 +48,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
     return {
       next: () => {
         if (at < value.items.length) return value.items[at++]!;
-        if (value.open && at < unknownLength) {
+        if (value.open && at < m.unknownLength) {
           const item = new Unknown('item', 'element');
           value.items.push(item);
           at++;
@@ -68,7 +73,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   if (value instanceof GeneratorV)
     return { next: () => resumeGenerator(m, value, null), keep: value, result: () => value.returned };
   if (value instanceof TensorV) {
-    const length = Math.min(value.rows ?? unknownLength, 16);
+    const length = Math.min(value.rows ?? m.unknownLength, 16);
     let at = 0;
     return { next: () => (at < length ? getItem(m, value, at++, node) : undefined), keep: value };
   }
@@ -98,7 +103,7 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
       let at = 0;
       return {
         keep: value,
-        next: () => (at < unknownLength ? call(m, item, [value, at++], new Map(), node) : undefined),
+        next: () => (at < m.unknownLength ? call(m, item, [value, at++], new Map(), node) : undefined),
       };
     }
     return unknownElements(m, value.attributes, 'item');
@@ -106,11 +111,11 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   if (value instanceof NativeV) {
     if (value.path === 'torch.utils.data.DataLoader') {
       let at = 0;
-      return { keep: value, next: () => (at++ < unknownLength ? loaderBatch(m, value) : undefined) };
+      return { keep: value, next: () => (at++ < m.unknownLength ? loaderBatch(m, value) : undefined) };
     }
     if (value.parts.length > 0) return over(value.parts);
     let at = 0;
-    return { keep: value, next: () => (at++ < unknownLength ? new Unknown('item', 'result') : undefined) };
+    return { keep: value, next: () => (at++ < m.unknownLength ? new Unknown('item', 'result') : undefined) };
   }
   if (value instanceof Unknown) {
     if (value.tensor) return iterate(m, value.tensor, node);
@@ -159,6 +164,7 @@ export function elementOf(owner: Unknown, name: string): Unknown {
   item.bornAt = owner.bornAt;
   item.givenBy = owner.givenBy;
   item.batch = owner.batch;
+  keepModel(owner, item);
   item.plain = owner.plain && isSizes(owner.name);
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;

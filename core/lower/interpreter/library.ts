@@ -20,11 +20,12 @@ import {
 import { newContainer } from './builtins.ts';
 import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
 import { concurrentCall } from './concurrent.ts';
-import { enterContext, plainContext } from './contexts.ts';
+import { enterContext, leaveStack, plainContext } from './contexts.ts';
 import { keepResults } from './functions.ts';
 import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
+import { newLock } from './threads.ts';
 import { resolved } from './truth.ts';
 
 function plain(name: string): Unknown {
@@ -161,11 +162,13 @@ export function libraryCall(
           if (typeof entry.key === 'string') inner.set(entry.key, entry.value);
       return m.temp(new ThreadV(keywords.get('target') ?? args[1] ?? null, extra, inner));
     }
-    case 'threading.Lock':
     case 'threading.RLock':
       return plainContext(m);
+    case 'threading.Lock':
+      return newLock(m, path, 1);
     case 'threading.Semaphore':
     case 'threading.BoundedSemaphore':
+      return newLock(m, path, args.length === 0 && keywords.size === 0 ? 1 : (args[0] ?? keywords.get('value') ?? null));
     case 'threading.Event':
     case 'threading.Condition':
     case 'threading.local':
@@ -350,9 +353,15 @@ export function exitStackMethod(
     }
     case 'close':
     case '__exit__':
-      while (entered.length > 0) entered.pop()!();
-      self.parts = [];
+      leaveStack(m, self);
       return false;
+    case 'pop_all': {
+      const other = exitStack(m, node);
+      m.exitStacks.get(other)!.push(...entered.splice(0));
+      other.parts = self.parts;
+      self.parts = [];
+      return other;
+    }
   }
   return undefined;
 }

@@ -124,6 +124,8 @@ export class Machine {
   consumer: Value | undefined;
   /** Turns that a sequence of unknown length gives. */
   turns = 2;
+  /** Elements of a list that nobody here filled, and turns of a count that nobody knows. */
+  unknownLength = 2;
   /** Methods run only to fill an object's state: what they read is no concern of the entry. */
   filling = false;
   /** Parameters of methods that say which of an object's things is meant, by name. */
@@ -142,6 +144,10 @@ export class Machine {
   readonly messages = new Map<Obj, { readonly from: ThreadId; readonly knows: ThreadId }[]>();
   /** Threads that an object which was made for a method's sake has at work. */
   readonly startedThreads = new Set<ThreadV>();
+  /** Threads that have done nothing yet, and what each waits for. */
+  readonly waitingThreads: { readonly thread: ThreadV; readonly on: Obj; readonly node: Node }[] = [];
+  /** The running thread, as long as it has done nothing, if it may be left waiting. */
+  idle: { readonly thread: ThreadId; readonly since: number } | undefined;
   /** Calls of thread pools that run. */
   pooled = 0;
   /** Functions that such calls ran, and their arguments: other turns of theirs may see what is put there later. */
@@ -246,6 +252,7 @@ export class Machine {
     addAll(this.#awaited, from.#awaited);
     addAll(this.#givenBack, from.#givenBack);
     addAll(this.#followed, copy(from.#followed));
+    putAll(this.#rounds, from.#rounds);
   }
 
   // ---- frames and origins
@@ -528,6 +535,13 @@ export class Machine {
     visit(value);
   }
 
+  readonly #rounds = new Map<number, boolean>();
+
+  /** A place that comes round after so many turns is asked for: what the turns after that find there may be waited for. */
+  comesRound(turn: number, places: number): void {
+    if (turn >= 0 && places > 1) this.#rounds.set(places, turn >= places || this.#rounds.get(places) === true);
+  }
+
   /** The path ends before its code does: what would have come is not known. */
   cutShort(): void {
     this.#followed.clear();
@@ -547,6 +561,7 @@ export class Machine {
   #loseReachableEvents(): void {
     this.visitOutside((value) => this.loseEvents(value));
     for (const value of this.givenToPools) this.loseEvents(value);
+    if ([...this.#rounds.values()].includes(false)) this.#followed.clear();
     for (const { event } of this.#followed) this.builder.events[event]!.followed = true;
   }
 

@@ -2,10 +2,8 @@
 import type { Node } from '../../python/ast.ts';
 import { hasParameters, moduleContainers } from '../../torch/modules.ts';
 import {
-  BoundMethodV,
   DeviceClass,
   DictV,
-  FunctionV,
   InstanceV,
   isObj,
   keyOf,
@@ -16,8 +14,8 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
-import { call, type Keywords, tensorsIn, unknownCall } from './calls.ts';
-import { lookup, moduleLike } from './classes.ts';
+import { call, callForward, type Keywords, tensorsIn, unknownCall } from './calls.ts';
+import { moduleLike } from './classes.ts';
 import { waitForAll } from './collectives.ts';
 import { concurrentMethod } from './concurrent.ts';
 import { registerHook, registerSavedTensorsHooks } from './hooks.ts';
@@ -29,6 +27,8 @@ import { flag, tensorOf } from './tensors.ts';
 import { signalMethod } from './threads.ts';
 import { deviceTarget, namesHost } from './transfers.ts';
 import { resolved } from './truth.ts';
+
+const isWrapper = /^(?:DataParallel|DistributedDataParallel|FullyShardedDataParallel)$/;
 
 export function makeModule(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
   const module = m.temp(new NativeV(`torch.nn.${name}`));
@@ -49,7 +49,7 @@ export function makeModule(m: Machine, name: string, args: readonly Value[], key
     else if (first instanceof DictV) {
       module.parts = [...first.entries.values()].map((entry) => entry.value);
       for (const entry of first.entries.values()) module.attributes.set(`[${keyOf(entry.key)}]`, entry.value);
-    } else if (/^(DataParallel|DistributedDataParallel)$/.test(name)) {
+    } else if (isWrapper.test(name)) {
       module.parts = [args[0] ?? keywords.get('module') ?? null];
       module.attributes.set('module', module.parts[0]!);
     } else if (args.length > 0) module.parts = itemsOf(m, args[0]!, m.frame.node);
@@ -95,7 +95,7 @@ export function callModule(m: Machine, self: NativeV, args: readonly Value[], ke
     }
     return value;
   }
-  if (/^(DataParallel|DistributedDataParallel)$/.test(name))
+  if (isWrapper.test(name))
     return call(m, self.parts[0] ?? null, args, keywords, node);
   const inputs: TensorV[] = [];
   for (const arg of [...args, ...keywords.values()]) {
@@ -278,8 +278,8 @@ export function moduleMethod(
     }
     case '__call__':
       if (self instanceof InstanceV) {
-        const forward = lookup(self.cls, 'forward');
-        if (forward instanceof FunctionV) return call(m, new BoundMethodV(self, forward), args, keywords, node);
+        const result = callForward(m, self, args, keywords, node);
+        if (result !== undefined) return result;
       }
       break;
   }
@@ -370,6 +370,6 @@ export function nativeMethod(
   }
   if (self.path === 'torch.autograd.Node' && /^register_(pre)?hook$/.test(name))
     return registerHook(m, self, name, args);
-  if (self.path.startsWith('threading.')) return signalMethod(m, self, name);
+  if (self.path.startsWith('threading.')) return signalMethod(m, self, name, [...args, ...keywords.values()]);
   return unknownCall(m, `${self.path}.${name}`, args, keywords);
 }

@@ -25,35 +25,38 @@ import { resumeGenerator, unknownParameter } from './functions.ts';
 import { type Filled, fillState } from './fill.ts';
 import { leaveEntry, useByCaller, useOfDropped } from './handover.ts';
 import { runHooks } from './hooks.ts';
-import { unknownLength } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { globalValue, moduleFrame, moduleValue } from './modules.ts';
 import { PreparedStates } from './prepared.ts';
 import { execBlock } from './statements.ts';
-import { runStartedThreads } from './threads.ts';
+import { runStartedThreads, wakeThreads } from './threads.ts';
 
-/** What is taken from a place that every second turn comes to: `slots[turn % 2]`, `self.at ^= 1`. */
-const takesTurns = /%\s*2\s*\]|\[\s*1\s*-\s*[\w.]+\s*\]|\^=?\s*1\b/;
+/** What is taken from a place that every second turn comes to: `slots[turn % 2]`, `slot = turn % 2`, `self.at ^= 1`. */
+const takesTurns = /(?:%\s*2|&\s*1)\s*\]|^[ \t]*\w+ *= *\w+ *(?:% *2|& *1)[ \t]*$|\[\s*1\s*-\s*[\w.]+\s*\]|\^=?\s*1\b/m;
+
+/** The same of three places. */
+const takesThree = /%\s*3\s*\]|^[ \t]*\w+ *= *\w+ *% *3[ \t]*$/m;
 const usual = new WeakMap<Module, number>();
 
-/** Turns of a sequence of unknown length: two, and a third where two buffers come round. */
+/** Turns of a sequence of unknown length: two, and one more than the buffers that come round. */
 function usualTurns(module: Module): number {
   let turns = usual.get(module);
   if (turns === undefined) {
-    turns = takesTurns.test(module.text) ? 3 : 2;
+    turns = takesThree.test(module.text) ? 4 : takesTurns.test(module.text) ? 3 : 2;
     usual.set(module, turns);
   }
   return turns;
 }
 
 export function runModuleEntry(m: Machine, syntax: Module): void {
-  m.turns = usualTurns(syntax);
+  m.turns = m.unknownLength = usualTurns(syntax);
   const module = moduleValue(m, syntax);
   module.main = true;
   const frame = moduleFrame(m, module);
   m.stack = [frame];
   const steps = execBlock(m, syntax.body);
   while (!steps.next().done);
+  wakeThreads(m);
   runHooks(m);
 }
 
@@ -82,6 +85,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry, states = new 
     if (how === 'turns') runTurns(m, target, bound[0]!);
     else runCall(m, target, bound, target);
   }
+  wakeThreads(m);
   runHooks(m);
 }
 
@@ -89,7 +93,7 @@ export function runFunctionEntry(m: Machine, entry: FunctionEntry, states = new 
 type Begun = readonly [how: 'none' | 'make' | 'call' | 'turns', ...values: Value[]];
 
 function begin(m: Machine, entry: FunctionEntry, states: EntryStates): Begun {
-  m.turns = usualTurns(entry.module);
+  m.turns = m.unknownLength = usualTurns(entry.module);
   const module = moduleValue(m, entry.module);
   const frame = moduleFrame(m, module);
   m.stack = [frame];
@@ -257,7 +261,7 @@ export function argumentValue(m: Machine, fn: FunctionV, parameter: Parameter): 
 
 /** What a caller gives for `*name`: as many as a sequence of unknown length has. */
 function manyArguments(m: Machine, parameter: Parameter): Value[] {
-  const values = Array.from({ length: unknownLength }, (_, i) => new Unknown(`${parameter.name}[${i}]`, 'parameter'));
+  const values = Array.from({ length: m.unknownLength }, (_, i) => new Unknown(`${parameter.name}[${i}]`, 'parameter'));
   m.roots.push(...values);
   return values;
 }
@@ -285,6 +289,7 @@ function runCall(m: Machine, target: FunctionV, bound: readonly Value[], callee:
   m.arrive();
   const result = call(m, callee, args, keywords, target.node);
   m.result = result;
+  wakeThreads(m);
   if (m.explicit() || changesCallers(result)) m.changesCallers = true;
   leaveGenerator(m, result);
   useOfDropped(m);

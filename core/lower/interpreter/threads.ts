@@ -42,6 +42,7 @@ export function threadMethod(m: Machine, self: ThreadV, name: string, node: Node
       else runThread(m, self, node);
       return null;
     case 'join':
+      wakeThreads(m);
       if (self.thread !== undefined && !self.joined) {
         self.joined = true;
         m.emit({ kind: 'join', child: self.thread });
@@ -49,6 +50,7 @@ export function threadMethod(m: Machine, self: ThreadV, name: string, node: Node
       return null;
     case 'is_alive':
       // Who asks goes on when the thread has ended.
+      wakeThreads(m);
       if (self.thread !== undefined) m.emit({ kind: 'join', child: self.thread });
       return new Unknown(name, 'result');
   }
@@ -60,7 +62,7 @@ function goesOn(thread: ThreadV): boolean {
   const fn = threadTarget(thread);
   if (!fn) return false;
   const text = fn.closure.module.syntax.text.slice(fn.node.start, fn.node.end);
-  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set)\(/m.test(text);
+  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set|acquire|release)\(/m.test(text);
 }
 
 /**
@@ -83,22 +85,55 @@ export function runStartedThreads(m: Machine, node: Node): void {
 
 function runThread(m: Machine, self: ThreadV, node: Node): void {
   if (self.thread !== undefined || self.target === null) return;
-  const parent = m.builder.thread;
   self.thread = m.builder.newThread('thread');
   m.emit({ kind: 'fork', child: self.thread });
-  const currents = m.currents;
-  const device = m.device;
+  goThrough(m, self, node, m.settled === 0 && m.before === 0 && !m.filling);
+}
+
+/** `mayWait`: where it waits for somebody before it does anything, it goes on when it is told. */
+function goThrough(m: Machine, self: ThreadV, node: Node, mayWait: boolean): void {
+  const parent = m.builder.thread;
+  const { currents, device, idle } = m;
+  const stack = [...m.stack];
   m.currents = new Map();
   m.device = 0;
-  m.builder.thread = self.thread;
+  m.builder.thread = self.thread!;
+  m.idle = mayWait ? { thread: self.thread!, since: m.builder.length } : undefined;
   try {
     call(m, self.target, self.args, self.keywords, node);
   } catch (error) {
-    if (!(error instanceof Raised)) throw error;
+    if (error instanceof Waiting) {
+      m.stack = stack;
+      m.waitingThreads.push({ thread: self, on: error.on, node });
+      m.roots.push(self);
+    } else if (!(error instanceof Raised)) throw error;
   } finally {
     m.builder.thread = parent;
     m.currents = currents;
     m.device = device;
+    m.idle = idle;
+  }
+}
+
+/** Ends the run of a thread that has done nothing yet. */
+class Waiting {
+  constructor(readonly on: Obj) {}
+}
+
+/** A thread that has done nothing yet comes to a place where it waits for what somebody is to tell it, or put there. */
+export function waitInThread(m: Machine, on: Obj): void {
+  if (m.idle && m.idle.thread === m.builder.thread && m.idle.since === m.builder.length) throw new Waiting(on);
+}
+
+/** Threads that wait, for this where it is given, go on: from their beginning, for they have done nothing yet. */
+export function wakeThreads(m: Machine, on?: Obj): void {
+  for (;;) {
+    const at = m.waitingThreads.findIndex((waiting) => on === undefined || waiting.on === on);
+    if (at < 0) return;
+    const { thread, node } = m.waitingThreads[at]!;
+    m.waitingThreads.splice(at, 1);
+    m.roots.splice(m.roots.indexOf(thread), 1);
+    goThrough(m, thread, node, false);
   }
 }
 
@@ -111,6 +146,7 @@ export function leaveMessage(m: Machine, shared: Obj): void {
   const left = m.messages.get(shared) ?? [];
   m.messages.set(shared, left);
   left.push({ from: builder.thread, knows });
+  wakeThreads(m, shared);
 }
 
 /**
@@ -132,33 +168,91 @@ function hear(m: Machine, shared: Obj): boolean {
 }
 
 /** What threads tell each other by: who waits knows what was known to whoever has told it; of somebody unknown, all there is. */
-export function signalMethod(m: Machine, self: NativeV, name: string): Value {
+export function signalMethod(m: Machine, self: NativeV, name: string, args: readonly Value[]): Value {
   switch (name) {
     case 'set':
-    case 'release':
     case 'notify':
     case 'notify_all':
       leaveMessage(m, self);
+      return null;
+    case 'release':
+      release(m, self);
       return null;
     case 'clear':
       m.messages.delete(self);
       return null;
     case 'is_set':
-    case 'acquire':
+    case 'locked':
       // Who asks goes on when somebody has told it.
       hear(m, self);
       break;
+    case 'acquire':
+      acquire(m, self);
+      break;
     case 'wait':
-    case 'wait_for': {
-      const told = hear(m, self);
-      if (!told && m.builder.thread === 0) m.hostWaitDevice(m.device, true);
-      else if (!told) m.awaitOthers();
-      othersMayRecord(m);
-    }
+    case 'wait_for':
+      waitForOthers(m, self, args.length > (name === 'wait_for' ? 1 : 0));
   }
   const answer = new Unknown(name, 'result');
   answer.plain = true;
   return answer;
+}
+
+function waitForOthers(m: Machine, self: NativeV, isTimed = false): void {
+  let told = hear(m, self);
+  if (!told && !isTimed) waitInThread(m, self);
+  if (!told && m.waitingThreads.length > 0) {
+    wakeThreads(m);
+    told = hear(m, self);
+  }
+  if (!told && m.builder.thread === 0) m.hostWaitDevice(m.device, true);
+  else if (!told) m.awaitOthers();
+  othersMayRecord(m);
+}
+
+const left = '…left';
+const holder = '…holder';
+
+/** A lock, which has one place, or a semaphore, which has `places` of them as far as that is known. */
+export function newLock(m: Machine, path: string, places: Value): NativeV {
+  const lock = m.temp(new NativeV(path));
+  if (typeof places === 'number') lock.attributes.set(left, places);
+  return lock;
+}
+
+/**
+ * Entering it as a context, where that is of interest: whoever is inside of a condition reads what those have set who
+ * told of it, whether it had to wait for them or not.
+ */
+export function enterLock(m: Machine, value: Value): (() => void) | undefined {
+  if (isLock(value)) {
+    acquire(m, value);
+    return () => release(m, value);
+  }
+  if (!(value instanceof NativeV) || value.path !== 'threading.Condition') return undefined;
+  hear(m, value);
+  return () => {};
+}
+
+function isLock(value: Value): value is NativeV {
+  return value instanceof NativeV && value.path === 'threading.Lock';
+}
+
+/** Where no place is left, it is somebody else's release that lets the thread go on: it waits as for a signal. */
+function acquire(m: Machine, self: NativeV): void {
+  const places = self.attributes.get(left);
+  if (places === 0) waitForOthers(m, self);
+  else hear(m, self);
+  if (typeof places === 'number') self.attributes.set(left, Math.max(0, places - 1));
+  self.attributes.set(holder, m.builder.thread);
+}
+
+/** A lock that its own holder gives back keeps others out, and tells none but those who wait for it: others may have been there before. */
+function release(m: Machine, self: NativeV): void {
+  const places = self.attributes.get(left);
+  if (typeof places === 'number') self.attributes.set(left, isLock(self) ? 1 : places + 1);
+  const isAwaited = m.waitingThreads.some(({ on }) => on === self);
+  if (!isLock(self) || isAwaited || self.attributes.get(holder) !== m.builder.thread) leaveMessage(m, self);
 }
 
 /** `threading.local()`: what a thread keeps for itself is set when it is first asked for, which an earlier call has done. */
