@@ -141,7 +141,8 @@ class Examiner {
     const last = new Map<StreamId, StepIndex>();
     for (const [i, step] of steps.entries()) {
       if (!('stream' in step) || streams[step.stream]?.isDefault !== false) continue;
-      if (streams[step.stream]!.collective) return true;
+      const { lent, given, collective } = streams[step.stream]!;
+      if (lent || given || collective) return true;
       last.set(step.stream, i);
     }
     const defaults = [...streams.keys()].filter((stream) => streams[stream]!.isDefault);
