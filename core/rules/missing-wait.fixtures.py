@@ -4446,3 +4446,73 @@ def total(names, table):
         parts[f"{name}.weight"].record_stream(torch.cuda.current_stream())
         sums.append(parts[f"{name}.weight"].sum())
     return sums
+
+#- case: hooks of parts that are found by going through the module
+import torch.nn as nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(Block(), Block()).cuda()
+
+    def add(module):
+        if isinstance(module, nn.Conv2d):
+            module.register_forward_pre_hook(lambda m, args: torch.cuda.current_stream().wait_stream(side))
+
+    model.apply(add)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(Block(), Block()).cuda()
+
+    def add(module):
+        if isinstance(module, nn.Linear):
+            module.register_forward_pre_hook(lambda m, args: torch.cuda.current_stream().wait_stream(side))
+
+    model.apply(add)
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)
+#- good
+import torch.nn as nn
+
+class Block(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layer = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.layer(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    model = nn.Sequential(Block(), Block()).cuda()
+    parts = dict(model.named_modules())
+    parts["0.layer"].register_forward_pre_hook(lambda m, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return model(x)

@@ -602,13 +602,27 @@ function instanceOf(value: Value, type: Value): boolean | undefined {
       return resolutionOrder(value.cls).includes(type) ? true : value.open ? undefined : false;
     const base = moduleLike(value.cls);
     if (base === path) return true;
-    return base === undefined ? false : undefined;
+    return base === undefined || (layerOfTorch.test(path) && isPlainModule(value.cls)) ? false : undefined;
   }
   if (value instanceof NativeV)
     return value.path === path
       ? true
       : path === 'torch.nn.Module' && value.path.startsWith('torch.nn.')
         ? true
-        : undefined;
+        : layerOfTorch.test(path) && layerOfTorch.test(value.path) && !derivesFromLayer.test(value.path)
+          ? false
+          : undefined;
   return undefined;
+}
+
+const layerOfTorch = /^torch\.nn\.(?!Module$)[A-Z]\w*$/;
+
+/** Layers of torch that are layers of another class of torch as well. */
+const derivesFromLayer = /^torch\.nn\.(?:Lazy\w+|ReLU6|Parameter|Buffer)$/;
+
+/** Whether the class and its bases derive from nothing of torch but `nn.Module`. */
+function isPlainModule(cls: ClassV): boolean {
+  return resolutionOrder(cls).every((c) =>
+    c.bases.every((base) => base instanceof ClassV || (base instanceof ExternalV && base.path === 'torch.nn.Module')),
+  );
 }

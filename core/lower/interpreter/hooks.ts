@@ -115,7 +115,8 @@ function isOf({ owner }: Hook, module: Obj, isInside = false): boolean {
   return holds(module, isInside);
 }
 
-function isModule(value: Obj): boolean {
+/** A module of torch, or of a class of the program. */
+export function isModule(value: Obj): boolean {
   return value instanceof NativeV
     ? value.path.startsWith('torch.nn.')
     : value instanceof InstanceV && moduleLike(value.cls) === 'torch.nn.Module';

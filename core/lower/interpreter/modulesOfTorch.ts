@@ -2,13 +2,17 @@
 import type { Node } from '../../python/ast.ts';
 import { hasParameters, moduleContainers } from '../../torch/modules.ts';
 import {
+  BoundMethodV,
   DeviceClass,
   DictV,
+  FunctionV,
   InstanceV,
   isObj,
   keyOf,
   ListV,
   NativeV,
+  type Obj,
+  PartialV,
   TensorV,
   TupleV,
   Unknown,
@@ -18,7 +22,7 @@ import { call, callForward, type Keywords, tensorsIn, unknownCall } from './call
 import { moduleLike } from './classes.ts';
 import { waitForAll } from './collectives.ts';
 import { concurrentMethod } from './concurrent.ts';
-import { registerHook, registerSavedTensorsHooks } from './hooks.ts';
+import { isModule, registerHook, registerSavedTensorsHooks } from './hooks.ts';
 import { itemsOf } from './iteration.ts';
 import { exitStackMethod } from './library.ts';
 import type { Machine } from './machine.ts';
@@ -264,13 +268,24 @@ export function moduleMethod(
     case 'modules':
     case 'named_children':
     case 'named_modules': {
-      const parts = partsOf(self);
-      const all = /modules$/.test(name) ? [self, ...parts] : parts;
+      const all: NamedPart[] = /modules$/.test(name) ? [['', self], ...allParts(self)] : partsOf(self);
       if (all.length === 0) return new Unknown(name, 'result');
-      return m.temp(new ListV(/^named/.test(name) ? all.map((part, i) => new TupleV([`module ${i}`, part])) : all));
+      return m.temp(new ListV(all.map(([path, part]) => (/^named/.test(name) ? new TupleV([path, part]) : part))));
     }
-    case 'apply':
+    case 'get_submodule': {
+      const found = allParts(self).find(([path]) => path === args[0]);
+      if (found) return found[1];
+      break;
+    }
+    case 'apply': {
+      const fn = args[0] ?? null;
+      // What it does besides, as to make weights, is done long before.
+      if (isObj(fn) && registersHooks(fn)) {
+        for (const [, part] of allParts(self).reverse()) call(m, fn, [part], new Map(), node);
+        call(m, fn, [self], new Map(), node);
+      }
       return self;
+    }
     case 'forward': {
       if (self instanceof NativeV) return callModule(m, self, args, keywords, node);
       break;
@@ -288,15 +303,38 @@ export function moduleMethod(
   return unknownCall(m, name, args, keywords);
 }
 
-function partsOf(self: Value): Value[] {
-  if (self instanceof NativeV) return self.parts;
-  if (self instanceof InstanceV)
-    return [...self.attributes.values()].filter(
-      (value) =>
-        (value instanceof NativeV && value.path.startsWith('torch.nn.')) ||
-        (value instanceof InstanceV && moduleLike(value.cls) === 'torch.nn.Module'),
-    );
+type NamedPart = readonly [name: string, part: Value];
+
+/** The modules right below, by their names. */
+function partsOf(self: Value): NamedPart[] {
+  if (self instanceof NativeV) {
+    const keys = [...self.attributes].filter(([key]) => key.startsWith('[s:') || key === 'module');
+    return self.parts.map((part, i) => {
+      const key = keys.find(([, value]) => value === part)?.[0];
+      return [key === undefined ? String(i) : key.replace(/^\[s:(.*)\]$/, '$1'), part];
+    });
+  }
+  if (self instanceof InstanceV) return [...self.attributes].filter(([, value]) => isObj(value) && isModule(value));
   return [];
+}
+
+const mostParts = 64;
+
+/** The modules below, one inside of the other, each before its own parts. */
+function allParts(self: Value, prefix = '', into: NamedPart[] = [], seen = new Set<Value>([self])): NamedPart[] {
+  for (const [name, part] of partsOf(self)) {
+    if (into.length >= mostParts || seen.has(part)) continue;
+    seen.add(part);
+    into.push([prefix + name, part]);
+    allParts(part, `${prefix}${name}.`, into, seen);
+  }
+  return into;
+}
+
+function registersHooks(value: Obj): boolean {
+  const fn = value instanceof BoundMethodV || value instanceof PartialV ? value.target : value;
+  if (!(fn instanceof FunctionV)) return false;
+  return /\bregister_\w*hook\(/.test(fn.closure.module.syntax.text.slice(fn.node.start, fn.node.end));
 }
 
 /** A method of an object whose class is the framework's. */
