@@ -33,7 +33,7 @@ const spoken =
 
 /** What a function does with any of it by itself: one that only hands streams on is judged where it is called. */
 const acting =
-  /\b(?:External)?Stream\(|[a-z]Stream\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\b\w*(?:set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False|True)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
+  /\b(?:External)?Stream\(|[a-z]Stream\(|\bstream\(|\bwith \w*(?:\.\w+)*stream\w*\b(?!\()|\bwith [^\n]*_stream\w*\(|\b\w*(?:set|record|wait)_stream\w*\(|\bStreamContext\b|\bwait_event\(|\.(?:record|wait)\([^()\n]*stream|(?:stream|event)\w*\.(?:synchronize|wait|record)\(|\bnon_blocking\s*=\s*(?!False|True)|\basync_ops?\s*=\s*(?!False)|\bCUDAGraph\b|\bcuda\.graph\b|graphed_callables|\bisend\b|\birecv\b/;
 
 /** Marks for others to wait for. */
 const marking = /(?<!(?:threading|multiprocessing|asyncio|mp|\w*context|ctx)\.)\bEvent\(|\.record\(\)/;

@@ -78,6 +78,9 @@ describe('a function that asks for the current stream', () => {
   it('acts on it if the host waits for it, and not by the asking', () => {
     expect(acts('def move(x):\n    torch.cuda.current_stream().synchronize()\n    return x')).toBe(true);
     expect(acts('def move(x):\n    return launch(x, stream=torch.cuda.current_stream())')).toBe(false);
+    expect(acts('def move(x):\n    here = current_stream()\n    with use_stream(SIDE):\n        f(x, here)')).toBe(
+      true,
+    );
   });
 });
 
