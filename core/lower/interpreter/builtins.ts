@@ -407,9 +407,9 @@ function isNameCompared(m: Machine, text: string): boolean {
   const { fn } = m.frame;
   if (!fn) return false;
   const name = escaped(text);
-  return new RegExp(
-    `(?:[<>]=?|[=!]=) *\\(?${name}(?!\\w)|(?<!\\w)${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`,
-  ).test(textOf(m, fn.node));
+  return new RegExp(`(?:[<>]=?|[=!]=) *\\(?${name}(?!\\w)|(?<!\\w)${name}(?: *- *1)?\\)? *(?:[<>]=?|[=!]=)`).test(
+    textOf(m, fn.node),
+  );
 }
 
 function escaped(text: string): string {

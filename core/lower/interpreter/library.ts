@@ -168,7 +168,11 @@ export function libraryCall(
       return newLock(m, path, 1);
     case 'threading.Semaphore':
     case 'threading.BoundedSemaphore':
-      return newLock(m, path, args.length === 0 && keywords.size === 0 ? 1 : (args[0] ?? keywords.get('value') ?? null));
+      return newLock(
+        m,
+        path,
+        args.length === 0 && keywords.size === 0 ? 1 : (args[0] ?? keywords.get('value') ?? null),
+      );
     case 'threading.Event':
     case 'threading.Condition':
     case 'threading.local':

@@ -99,8 +99,7 @@ export function callModule(m: Machine, self: NativeV, args: readonly Value[], ke
     }
     return value;
   }
-  if (isWrapper.test(name))
-    return call(m, self.parts[0] ?? null, args, keywords, node);
+  if (isWrapper.test(name)) return call(m, self.parts[0] ?? null, args, keywords, node);
   const inputs: TensorV[] = [];
   for (const arg of [...args, ...keywords.values()]) {
     const tensor = tensorOf(m, arg);

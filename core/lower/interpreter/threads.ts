@@ -62,7 +62,9 @@ function goesOn(thread: ThreadV): boolean {
   const fn = threadTarget(thread);
   if (!fn) return false;
   const text = fn.closure.module.syntax.text.slice(fn.node.start, fn.node.end);
-  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set|acquire|release)\(/m.test(text);
+  return /^[ \t]+(?:while|for)\b[\s\S]*\.(?:get|get_nowait|put|put_nowait|append|popleft|wait|set|acquire|release)\(/m.test(
+    text,
+  );
 }
 
 /**
