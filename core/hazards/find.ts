@@ -134,7 +134,7 @@ class Examiner {
 
   /**
    * Whether work on a stream other than the default is left to others: to wait for, or because the stream is one that they
-   * choose. Work in a capture is the graph's, and handles of collectives may go to those who wait for them.
+   * choose. Handles of collectives may go to those who wait for them.
    */
   #leavesOtherStreams(): boolean {
     const { streams, steps } = this.#program;

@@ -42,8 +42,8 @@ export interface LowerOptions {
   /** The oldest PyTorch that the modules have to work with, as `2.4` or `2.4.1`. Left out: not known. */
   readonly torchVersion?: string;
   /**
-   * Who decides with an entry whether it is right: its callers are run as well then. Left out: any caller. Callers with
-   * a word of streams of their own are run anyway.
+   * Who decides with an entry whether it is right: its callers are run as well then. Left out: any caller. Callers that
+   * do something with streams themselves are run anyway.
    */
   readonly leavesOpen?: (entry: LoweredEntry) => Open;
   /** Told of each entry that was run, also of those for which a caller stands in the result. */

@@ -2,9 +2,10 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { createSourceChecker } from '../../../core/checkSource.ts';
 import { functionsOf } from '../../../core/lower/entries.ts';
+import { examine } from '../../../core/hazards/find.ts';
 import { ImportGraph } from '../../../core/lower/importGraph.ts';
 import { lower } from '../../../core/lower/lower.ts';
-import type { Open } from '../../../core/lower/lowered.ts';
+import type { LoweredEntry, Open } from '../../../core/lower/lowered.ts';
 import { actsOnStreams, mentionsStreams } from '../../../core/lower/words.ts';
 import type { Module } from '../../../core/python/ast.ts';
 import type { PythonParser } from '../../../core/python/parse.ts';
@@ -299,6 +300,31 @@ class Reducer:
     const ran: string[] = [];
     lower([parser.parse('/w/reducer.py', text)], { ran: ({ name }) => ran.push(name) });
     expect(ran.sort()).toEqual(['Reducer.__init__', 'Reducer.finish', 'Stage.__init__']);
+  });
+
+  it('runs the callers of a function that works on a stream which they choose, also where it joins that', () => {
+    const joined = (parameters: string, stream: string) => `import torch
+
+def halve(${parameters}):
+    side = ${stream}
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = torch.ones(8, device="cuda") / 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y.sum()
+
+def half(lane):
+    return halve(lane)
+`;
+    const ranOf = (text: string): string[] => {
+      const ran: string[] = [];
+      const leavesOpen = ({ paths }: LoweredEntry): Open =>
+        paths.some(({ program }) => examine(program).open) ? 'to callers' : 'no';
+      lower([parser.parse('/w/halves.py', text)], { leavesOpen, ran: ({ name }) => ran.push(name) });
+      return ran;
+    };
+    expect(ranOf(joined('stream', 'stream'))).toEqual(['halve', 'half']);
+    expect(ranOf(joined('x', 'torch.cuda.Stream()'))).toEqual(['halve']);
   });
 
   it('runs sixteen of the callers of one function, those in its own module first', () => {
