@@ -23,6 +23,7 @@ export class CallerSearch {
   readonly #users = new Map<Module, readonly Module[]>();
   readonly #mentions = new Map<Module, ReadonlyMap<string, readonly FunctionEntry[]>>();
   readonly #topLevel = new WeakMap<Module, string>();
+  readonly #outermost = new WeakMap<Module, string>();
 
   constructor(graph: ImportGraph, isTest: (module: Module) => boolean) {
     this.#graph = graph;
@@ -73,7 +74,18 @@ export class CallerSearch {
     const name = nameOf(entry);
     const whole = word(name);
     for (const user of users)
-      if (mayName(user, entry, name) && mayRun(user.text, whole) && whole.test(this.topLevelCode(user))) yield user;
+      if (mayName(user, entry, name) && this.#mayRun(user, whole) && whole.test(this.topLevelCode(user))) yield user;
+  }
+
+  /** Whether the code of a module that may not be parsed yet has a word at all. */
+  #mayRun(module: Module, whole: RegExp): boolean {
+    if (this.#topLevel.has(module)) return true;
+    let text = this.#outermost.get(module);
+    if (text === undefined) {
+      text = outermost(module.text);
+      this.#outermost.set(module, text);
+    }
+    return whole.test(text);
   }
 
   /** Functions of a module that call or pass on one of these names, as they stand in it. */
@@ -165,21 +177,24 @@ function nameOf({ node, owner }: FunctionEntry): string {
   return owner !== undefined && /^(__\w+__|forward)$/.test(node.name) ? owner.name : node.name;
 }
 
-/** Known before anything of the module is parsed. */
+/** Known before anything of the module is parsed; the function's own is parsed, and names it. */
 function mayName(user: Module, { module, owner }: FunctionEntry, name: string): boolean {
-  return [name, ...(owner && user !== module ? [owner.name] : [])].every(
+  if (user === module) return true;
+  return [name, ...(owner ? [owner.name] : [])].every(
     (each) => user.text.includes(each) && word(each).test(codeOfNode(user, user)),
   );
 }
 
-/** Whether a word stands outside of functions, classes and imports, as far as the first characters of lines tell. */
-function mayRun(text: string, whole: RegExp): boolean {
+/** What stands outside of functions, classes and imports, as far as the first characters of lines tell. */
+function outermost(text: string): string {
   let isRun = true;
-  for (const part of text.split(beginsLine)) {
-    if (!continues.test(part)) isRun = !declares.test(part);
-    if (isRun && whole.test(part)) return true;
-  }
-  return false;
+  return text
+    .split(beginsLine)
+    .filter((part) => {
+      if (!continues.test(part)) isRun = !declares.test(part);
+      return isRun;
+    })
+    .join('');
 }
 
 const beginsLine = /^(?=[^\s#])/m;
