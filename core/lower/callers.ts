@@ -4,7 +4,7 @@
  * leaves something to them: a tensor that is not joined yet, an order that depends on what they pass. Pure syntax; what a
  * run leaves open is not decided here.
  */
-import type { ClassDef, Module, Statement } from '../python/ast.ts';
+import type { ClassDef, Module } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, listOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
 import { type ImportGraph, longestBridge } from './importGraph.ts';
 import { inheritedCallers } from './inherited.ts';
@@ -23,7 +23,6 @@ export class CallerSearch {
   readonly #users = new Map<Module, readonly Module[]>();
   readonly #mentions = new Map<Module, ReadonlyMap<string, readonly FunctionEntry[]>>();
   readonly #topLevel = new WeakMap<Module, string>();
-  readonly #outermost = new WeakMap<Module, string>();
 
   constructor(graph: ImportGraph, isTest: (module: Module) => boolean) {
     this.#graph = graph;
@@ -73,19 +72,7 @@ export class CallerSearch {
   *#modules(entry: FunctionEntry, users: readonly Module[]): Generator<Module, void, undefined> {
     const name = nameOf(entry);
     const whole = word(name);
-    for (const user of users)
-      if (mayName(user, entry, name) && this.#mayRun(user, whole) && whole.test(this.topLevelCode(user))) yield user;
-  }
-
-  /** Whether the code of a module that may not be parsed yet has a word at all. */
-  #mayRun(module: Module, whole: RegExp): boolean {
-    if (this.#topLevel.has(module)) return true;
-    let text = this.#outermost.get(module);
-    if (text === undefined) {
-      text = outermost(module.text);
-      this.#outermost.set(module, text);
-    }
-    return whole.test(text);
+    for (const user of users) if (mayName(user, entry, name) && whole.test(this.topLevelCode(user))) yield user;
   }
 
   /** Functions of a module that call or pass on one of these names, as they stand in it. */
@@ -104,10 +91,7 @@ export class CallerSearch {
   topLevelCode(module: Module): string {
     let code = this.#topLevel.get(module);
     if (code === undefined) {
-      code = module.body
-        .filter((statement) => !isDeclaration(statement))
-        .map((statement) => codeOfNode(statement, module))
-        .join('\n');
+      code = outermost(codeOfNode(module, module));
       this.#topLevel.set(module, code);
     }
     return code;
@@ -185,10 +169,10 @@ function mayName(user: Module, { module, owner }: FunctionEntry, name: string): 
   );
 }
 
-/** What stands outside of functions, classes and imports, as far as the first characters of lines tell. */
-function outermost(text: string): string {
+/** What stands outside of functions, classes and imports, as the first characters of lines tell: nothing is parsed for it. */
+function outermost(code: string): string {
   let isRun = true;
-  return text
+  return code
     .split(beginsLine)
     .filter((part) => {
       if (!continues.test(part)) isRun = !declares.test(part);
@@ -197,13 +181,9 @@ function outermost(text: string): string {
     .join('');
 }
 
-const beginsLine = /^(?=[^\s#])/m;
+const beginsLine = /^(?=\S)/m;
 const continues = /^[)\]}]/;
-const declares = /^(?:@|def\b|class\b|async[ \t]+def\b|import\b|from\b)/;
-
-function isDeclaration({ kind }: Statement): boolean {
-  return kind === 'FunctionDef' || kind === 'ClassDef' || kind === 'Import' || kind === 'ImportFrom';
-}
+const declares = /^(?:@|(?:async[ \t]+)?def\b|class\b|(?:import|from)\b[^;]*$)/;
 
 function word(name: string): RegExp {
   return new RegExp(`\\b${name}\\b`, 'u');

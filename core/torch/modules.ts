@@ -24,11 +24,16 @@ export function hasParameters(name: string): boolean {
   return !functionalModules.has(name);
 }
 
-/** A container whose parts it runs one after the other, or only holds. */
-export const moduleContainers = words(
-  'Sequential ModuleList ModuleDict ParameterList ParameterDict DataParallel DistributedDataParallel FullyShardedDataParallel',
-);
+const wrappers = 'DataParallel DistributedDataParallel FullyShardedDataParallel';
 
 /** Classes whose forward is that of the module which they are given. */
-export const wrapsModule =
-  /^torch\.(?:nn\.parallel\.(?:\w+\.)?(?:Distributed)?DataParallel|distributed\.fsdp\.(?:\w+\.)?FullyShardedDataParallel)$/;
+export const moduleWrappers = words(wrappers);
+
+/** A container whose parts it runs one after the other, or only holds. */
+export const moduleContainers = words(`Sequential ModuleList ModuleDict ParameterList ParameterDict ${wrappers}`);
+
+/** The wrapper that a path names: they stand outside of `torch.nn.modules`. */
+export function wrapperAt(path: string): string | undefined {
+  const name = path.slice(path.lastIndexOf('.') + 1);
+  return moduleWrappers.has(name) && /^torch\.(?:nn\.parallel|distributed\.fsdp)\./.test(path) ? name : undefined;
+}

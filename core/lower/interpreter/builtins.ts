@@ -381,29 +381,24 @@ const shortTurns = 4;
 /** Turns of a loop that tells its first or its last turn from the others: one between them, in which two buffers come round. */
 const comparedTurns = 3;
 
-/** By the call of `range`, or by what `enumerate` is given: the same code is executed path by path. */
+/** By the argument that says how many turns there are: the same code is executed path by path. */
 const compared = new WeakMap<Node, boolean>();
 
-/** Whether the running function compares something with the text of the one argument. */
-function isCompared(m: Machine, node: Node): boolean {
-  const known = compared.get(node);
-  if (known !== undefined) return known;
-  const answer = comparesLength(m, node);
-  compared.set(node, answer);
-  return answer;
-}
-
-function comparesLength(m: Machine, node: Node): boolean {
-  const argument = (node as Partial<Call>).args?.at(-1);
-  return argument !== undefined && isNameCompared(m, textOf(m, argument));
+/** Whether the running function compares something with one of the texts that stand for what the argument says. */
+function isCompared(m: Machine, argument: Node, texts: () => readonly string[]): boolean {
+  let known = compared.get(argument);
+  if (known === undefined) {
+    known = texts().some((text) => isTextCompared(m, text));
+    compared.set(argument, known);
+  }
+  return known;
 }
 
 function textOf(m: Machine, node: Node): string {
   return m.frame.module.syntax.text.slice(node.start, node.end);
 }
 
-/** Whether the running function compares something with what stands in its text like this. */
-function isNameCompared(m: Machine, text: string): boolean {
+function isTextCompared(m: Machine, text: string): boolean {
   const { fn } = m.frame;
   if (!fn) return false;
   const name = escaped(text);
@@ -431,15 +426,12 @@ function settleLengths(m: Machine, sequence: Value, node: Node): void {
     const item = resolved(m, value);
     const turns = turnsOf(m, item);
     if (turns === undefined || !given[i]) continue;
-    let isLengthCompared = compared.get(given[i]);
-    if (isLengthCompared === undefined) {
-      const length = `len(${textOf(m, given[i])})`;
+    const length = `len(${textOf(m, given[i])})`;
+    const texts = (): string[] => {
       const named = new RegExp(`^[ \\t]*(\\w+) *= *${escaped(length)}(?: *- *1)? *$`, 'gm');
-      const names = [...textOf(m, fn.node).matchAll(named)].map(([, name]) => name!);
-      isLengthCompared = [length, ...names].some((name) => isNameCompared(m, name));
-      compared.set(given[i], isLengthCompared);
-    }
-    if (isLengthCompared) m.ranges.settle(lengthOf(m, item, node), turns);
+      return [length, ...[...textOf(m, fn.node).matchAll(named)].map(([, name]) => name!)];
+    };
+    if (isCompared(m, given[i], texts)) m.ranges.settle(lengthOf(m, item, node), turns);
   }
 }
 
@@ -454,7 +446,9 @@ function range(m: Machine, args: readonly Value[], node: Node): Value {
   // `range(n)` and `range(0, n)`.
   if (values.length === 1 || (values.length === 2 && values[0] === 0)) {
     const count = values.at(-1)!;
-    if (isCompared(m, node)) m.ranges.settle(count, Math.max(comparedTurns, m.unknownLength));
+    const said = (node as Partial<Call>).args?.at(-1);
+    if (said && isCompared(m, said, () => [textOf(m, said)]))
+      m.ranges.settle(count, Math.max(comparedTurns, m.unknownLength));
     m.ranges.settleBySum(count, m.unknownLength);
   }
   const numbers = values.map((value) => m.ranges.settled(value));

@@ -16,7 +16,6 @@ import {
   ListV,
   NativeV,
   type Obj,
-  partOrigin,
   SequenceV,
   SetV,
   SliceV,
@@ -31,7 +30,7 @@ import { call } from './calls.ts';
 import { lookup } from './classes.ts';
 import { dropHandles } from './collectives.ts';
 import { Raised } from './frame.ts';
-import { isSizes, itemsOf, keepModel } from './iteration.ts';
+import { itemsOf, partOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { leaveMessage, takeMessage, waitInThread, wakeThreads } from './threads.ts';
 import { getTensorItem, isMask, maskUnknown, setTensorItem } from './tensorItems.ts';
@@ -117,14 +116,7 @@ function keyPart(value: Value): string {
 function memoUnknown(owner: Unknown, key: string, shown = key): Value {
   let item = owner.items.get(key);
   if (item === undefined) {
-    const made = new Unknown(owner.name + shown, partOrigin(owner.origin));
-    made.madeBy = owner.madeBy;
-    made.bornAt = owner.bornAt;
-    made.givenBy = owner.givenBy;
-    made.batch = owner.batch;
-    keepModel(owner, made);
-    made.plain = owner.plain && isSizes(owner.name);
-    item = made;
+    item = partOf(owner, owner.name + shown);
     owner.items.set(key, item);
   }
   return item;

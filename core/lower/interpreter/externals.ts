@@ -12,7 +12,7 @@ import {
   givesDeviceFunctions,
 } from '../../torch/deviceModules.ts';
 import { factoryKind } from '../../torch/factories.ts';
-import { wrapsModule } from '../../torch/modules.ts';
+import { wrapperAt } from '../../torch/modules.ts';
 import { parsesVersion } from '../../torch/versions.ts';
 import {
   isBlocking,
@@ -83,7 +83,8 @@ export function callExternal(m: Machine, path: string, args: readonly Value[], k
     const result = deviceCall(m, ofDevice, args, keywords, node);
     return result === undefined ? unknownCall(m, path, args, keywords) : result;
   }
-  if (wrapsModule.test(path)) return makeModule(m, path.slice(path.lastIndexOf('.') + 1), args, keywords);
+  const wrapper = wrapperAt(path);
+  if (wrapper !== undefined) return makeModule(m, wrapper, args, keywords);
   const distributed = collectivePath(path);
   if (distributed !== undefined) return collective(m, distributed, args, keywords, node);
   if (path.startsWith('torch.')) return torchCall(m, path, args, keywords, node);

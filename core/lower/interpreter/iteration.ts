@@ -36,9 +36,17 @@ export interface PyIterator {
 /** The module with hooks that a callee which nobody knows was given: what it gives may run that module. */
 export const ranModel = '…model';
 
-export function keepModel(owner: Unknown, part: Unknown): void {
+/** A new part of an unknown value: what is known of where that comes from holds for it, too. */
+export function partOf(owner: Unknown, name: string): Unknown {
+  const part = new Unknown(name, partOrigin(owner.origin));
+  part.madeBy = owner.madeBy;
+  part.bornAt = owner.bornAt;
+  part.givenBy = owner.givenBy;
+  part.batch = owner.batch;
+  part.plain = owner.plain && isSizes(owner.name);
   const model = owner.attributes.get(ranModel);
   if (model !== undefined) part.attributes.set(ranModel, model);
+  return part;
 }
 
 export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
@@ -144,7 +152,7 @@ function loaderElement(loader: Unknown): Unknown {
 }
 
 /** Sizes and strides of a tensor: numbers, all of them. */
-export function isSizes(name: string): boolean {
+function isSizes(name: string): boolean {
   return /shape|size|stride/.test(name);
 }
 
@@ -159,13 +167,7 @@ function itemAt(owner: Unknown, i: number): Value {
 }
 
 export function elementOf(owner: Unknown, name: string): Unknown {
-  const item = new Unknown(name, partOrigin(owner.origin));
-  item.madeBy = owner.madeBy;
-  item.bornAt = owner.bornAt;
-  item.givenBy = owner.givenBy;
-  item.batch = owner.batch;
-  keepModel(owner, item);
-  item.plain = owner.plain && isSizes(owner.name);
+  const item = partOf(owner, name);
   if (owner.origin !== 'result') item.device.unite(owner.device);
   return item;
 }

@@ -1,6 +1,6 @@
 /** Modules, losses and optimizers of torch, and the methods that every nn.Module has. */
 import type { Node } from '../../python/ast.ts';
-import { hasParameters, moduleContainers } from '../../torch/modules.ts';
+import { hasParameters, moduleContainers, moduleWrappers } from '../../torch/modules.ts';
 import {
   BoundMethodV,
   DeviceClass,
@@ -32,8 +32,6 @@ import { signalMethod } from './threads.ts';
 import { deviceTarget, namesHost } from './transfers.ts';
 import { resolved } from './truth.ts';
 
-const isWrapper = /^(?:DataParallel|DistributedDataParallel|FullyShardedDataParallel)$/;
-
 export function makeModule(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
   const module = m.temp(new NativeV(`torch.nn.${name}`));
   if (name === 'Parameter' || name === 'Buffer') {
@@ -53,7 +51,7 @@ export function makeModule(m: Machine, name: string, args: readonly Value[], key
     else if (first instanceof DictV) {
       module.parts = [...first.entries.values()].map((entry) => entry.value);
       for (const entry of first.entries.values()) module.attributes.set(`[${keyOf(entry.key)}]`, entry.value);
-    } else if (isWrapper.test(name)) {
+    } else if (moduleWrappers.has(name)) {
       module.parts = [args[0] ?? keywords.get('module') ?? null];
       module.attributes.set('module', module.parts[0]!);
     } else if (args.length > 0) module.parts = itemsOf(m, args[0]!, m.frame.node);
@@ -99,7 +97,7 @@ export function callModule(m: Machine, self: NativeV, args: readonly Value[], ke
     }
     return value;
   }
-  if (isWrapper.test(name)) return call(m, self.parts[0] ?? null, args, keywords, node);
+  if (moduleWrappers.has(name)) return call(m, self.parts[0] ?? null, args, keywords, node);
   const inputs: TensorV[] = [];
   for (const arg of [...args, ...keywords.values()]) {
     const tensor = tensorOf(m, arg);
