@@ -4516,3 +4516,224 @@ def run(host):
         x = host.cuda(non_blocking=True)
     x.record_stream(torch.cuda.current_stream())
     return model(x)
+
+#- case: who enters a lock first has not waited for whoever holds it later
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    lock = threading.Lock()
+    box = {"x": torch.zeros(8, device="cuda")}
+    def work():
+        with lock:
+            with torch.cuda.stream(copies):
+                box["x"] = host.cuda(non_blocking=True)
+            copies.synchronize()
+    threading.Thread(target=work).start()
+    with lock:
+        return box["x"] * 2
+        #      ^ missing-wait
+#- good
+import threading
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    lock = threading.Lock()
+    box = {"x": torch.zeros(8, device="cuda")}
+    def work():
+        with lock:
+            with torch.cuda.stream(copies):
+                box["x"] = host.cuda(non_blocking=True)
+            copies.synchronize()
+    worker = threading.Thread(target=work)
+    worker.start()
+    worker.join()
+    with lock:
+        return box["x"] * 2
+
+#- case: who asks whether a lock is free goes on when it was given back
+import threading
+import time
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    filled = threading.Lock()
+    filled.acquire()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        filled.release()
+    threading.Thread(target=work).start()
+    while filled.locked():
+        time.sleep(0.01)
+    return box["x"] * 2
+    #      ^ missing-wait
+#- good
+import threading
+import time
+
+def upload(host):
+    copies = torch.cuda.Stream()
+    filled = threading.Lock()
+    filled.acquire()
+    box = {}
+    def work():
+        with torch.cuda.stream(copies):
+            box["x"] = host.cuda(non_blocking=True)
+        copies.synchronize()
+        filled.release()
+    threading.Thread(target=work).start()
+    while filled.locked():
+        time.sleep(0.01)
+    return box["x"] * 2
+
+#- case: contexts that another stack takes over are left with that
+from contextlib import ExitStack
+
+def run(x):
+    x = x.cuda()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with ExitStack() as stack:
+        stack.enter_context(torch.cuda.stream(side))
+        y = x * 2
+        rest = stack.pop_all()
+    y.mul_(3)
+    rest.close()
+    y.record_stream(torch.cuda.current_stream())
+    return y + 1
+    #      ^ missing-wait
+#- good
+from contextlib import ExitStack
+
+def run(x):
+    x = x.cuda()
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with ExitStack() as stack:
+        stack.enter_context(torch.cuda.stream(side))
+        y = x * 2
+        rest = stack.pop_all()
+    y.mul_(3)
+    rest.close()
+    torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y + 1
+
+#- case: parts that an unknown module gives are the same whenever it is asked
+def run(model, host):
+    side = torch.cuda.Stream()
+    for layer in model.children():
+        layer.register_forward_hook(lambda module, args, result: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    for layer in model.children():
+        x = layer(x) + x
+        #   ^ missing-wait
+    return x
+#- good
+def run(model, host):
+    side = torch.cuda.Stream()
+    for layer in model.children():
+        layer.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    for layer in model.children():
+        x = layer(x) + x
+    return x
+
+#- case: a part of a module by its path
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+        self.last = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.first(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    net = Net().cuda()
+    net.get_submodule("last").register_forward_pre_hook(
+        lambda module, args: torch.cuda.current_stream().wait_stream(side)
+    )
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return net(x)
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.first = nn.Sequential(nn.Linear(8, 8), nn.ReLU())
+        self.last = nn.Linear(8, 8)
+
+    def forward(self, x):
+        return self.first(x)
+
+def run(host):
+    side = torch.cuda.Stream()
+    net = Net().cuda()
+    net.get_submodule("first.0").register_forward_pre_hook(
+        lambda module, args: torch.cuda.current_stream().wait_stream(side)
+    )
+    with torch.cuda.stream(side):
+        x = host.cuda(non_blocking=True)
+    x.record_stream(torch.cuda.current_stream())
+    return net(x)
+
+#- case: a wrapper runs the forward of its module
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel
+
+class Net(nn.Module):
+    def __init__(self, side):
+        super().__init__()
+        self.side = side
+        self.seen = None
+
+    def forward(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.seen = x * 2
+        return x
+
+def run(x):
+    net = Net(torch.cuda.Stream())
+    x = x.cuda()
+    DistributedDataParallel(net)(x)
+    net.seen.record_stream(torch.cuda.current_stream())
+    return net.seen + x
+    #      ^ missing-wait
+#- good
+import torch.nn as nn
+from torch.nn.parallel import DistributedDataParallel
+
+class Net(nn.Module):
+    def __init__(self, side):
+        super().__init__()
+        self.side = side
+        self.seen = None
+
+    def forward(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            self.seen = x * 2
+        return x
+
+def run(x):
+    net = Net(torch.cuda.Stream())
+    x = x.cuda()
+    DistributedDataParallel(net)(x)
+    torch.cuda.current_stream().wait_stream(net.side)
+    net.seen.record_stream(torch.cuda.current_stream())
+    return net.seen + x

@@ -176,6 +176,7 @@ def run(host):
     '/w/pkg/__init__.py': 'from .copies import upload\n',
     '/w/pkg/copies.py': copies,
     '/w/other.py': 'def upload_nothing(x):\n    return x\n',
+    '/w/guide.py': 'import pkg\n\ndef guide():\n    return "call upload(host, stream)"\n',
     '/w/tests/test_main.py': 'from pkg import upload\n\ndef test_it():\n    upload(1, 2)\n',
   };
   const list = (texts: Record<string, string>) => Object.entries(texts).map(([file, text]) => ({ file, text }));
@@ -215,6 +216,8 @@ def halve(x):
 `,
       '/w/library.py': 'from joined import halve\n\ndef quarter(x):\n    return halve(halve(x))\n',
       '/w/table.py': 'from joined import halve\n\ntable = halve(1)\n',
+      '/w/short.py': 'from joined import halve; half = halve(1)\n',
+      '/w/folded.py': 'from joined import halve\n\ndef eighth(\n    x,\n):\n    return halve(x)\n',
       '/w/program.py': `from joined import halve
 
 def main():
@@ -232,8 +235,15 @@ if __name__ == "__main__":
     expect(names('to programs')).toEqual(['/w/program.py <module>']);
     expect(names('no')).toEqual(['/w/joined.py halve']);
     expect(names('to callers')).toEqual(
-      expect.arrayContaining(['/w/library.py quarter', '/w/table.py <module>', '/w/program.py unused']),
+      expect.arrayContaining([
+        '/w/library.py quarter',
+        '/w/table.py <module>',
+        '/w/short.py <module>',
+        '/w/program.py unused',
+        '/w/folded.py eighth',
+      ]),
     );
+    expect(names('to callers')).not.toContain('/w/folded.py <module>');
   });
 
   it('goes on with methods that take up what another left on its way, not with those that only read its settings', () => {
