@@ -598,6 +598,18 @@ export class ClassV extends Obj {
   }
 }
 
+/** What the body of a class sets, not made before it is asked for. */
+export class LateV extends Obj {
+  readonly kind = 'late';
+  constructor(
+    readonly statement: Statement,
+    /** Of the class body. */
+    readonly scope: Scope,
+  ) {
+    super();
+  }
+}
+
 export class InstanceV extends Obj {
   readonly kind = 'instance';
   readonly attributes = new Map<string, Value>();

@@ -8,6 +8,7 @@ import {
   ExternalV,
   FunctionV,
   InstanceV,
+  LateV,
   ModuleV,
   NativeV,
   PartialV,
@@ -24,7 +25,7 @@ import {
 } from '../values.ts';
 import type { StoreMode } from './assign.ts';
 import { call } from './calls.ts';
-import { lookup, lookupAfter, moduleLike } from './classes.ts';
+import { lookup, lookupAfter, madeAttribute, moduleLike } from './classes.ts';
 import type { Machine } from './machine.ts';
 import { external, globalValue, moduleValue, unknownGlobal } from './modules.ts';
 import { isModuleMethod } from '../../torch/modules.ts';
@@ -68,7 +69,7 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     if (name === 'index') return value.index ?? plainUnknown(m, `d:${value.id}:index`, 'index');
   }
   if (value instanceof ClassV) {
-    const found = lookup(value, name);
+    const found = madeAttribute(m, value, name);
     if (found instanceof StaticMethodV) return found.target;
     if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(value, found.target as FunctionV));
     if (found === null && isSetLater(value, name)) return setLater(m, value, name);
@@ -82,6 +83,7 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     if (found instanceof PropertyV) return call(m, found.getter, [value.self], new Map(), m.frame.node);
     if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(value.self, found.target as FunctionV));
     if (found instanceof StaticMethodV) return found.target;
+    if (found instanceof LateV) return madeAttribute(m, value.cls, name)!;
     if (found !== undefined) return found;
     return m.temp(new BuiltinMethodV(value, name));
   }
@@ -146,7 +148,7 @@ function deviceOf(_m: Machine, stream: StreamV): DeviceV {
 function instanceAttribute(m: Machine, self: InstanceV, name: string): Value {
   if (name === '__class__') return self.cls;
   if (name === '__dict__') return m.deriveUnknown(`a:${self.id}:dict`, name);
-  const found = lookup(self.cls, name);
+  const found = madeAttribute(m, self.cls, name);
   if (found instanceof PropertyV) {
     if (found.cached && self.attributes.has(name)) return self.attributes.get(name)!;
     const value = call(m, found.getter, [self], new Map(), m.frame.node);

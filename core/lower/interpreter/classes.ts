@@ -1,5 +1,5 @@
 /** Classes of the program: definition, lookup along the bases, making instances. */
-import type { ClassDef, Node, Statement } from '../../python/ast.ts';
+import type { ClassDef, Expression, Node, Statement } from '../../python/ast.ts';
 import {
   BoundMethodV,
   ClassV,
@@ -9,15 +9,18 @@ import {
   FunctionV,
   InstanceV,
   keyOf,
+  LateV,
   Scope,
   TupleV,
   Unknown,
   type Value,
 } from '../values.ts';
+import { boundNames } from '../names.ts';
 import { call } from './calls.ts';
 import { ev } from './expressions.ts';
 import { Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
+import { runModuleStatements } from './modules.ts';
 import { execBlock } from './statements.ts';
 
 export function defineClass(m: Machine, node: ClassDef): Value {
@@ -27,8 +30,11 @@ export function defineClass(m: Machine, node: ClassDef): Value {
   const scope = new Scope(m.frame.module, outer, 'class');
   m.touched.add(`${m.frame.module.syntax.file}#${node.start}`);
   m.frame.scope = scope;
+  const late = m.before > 0 ? lateIn(node) : none;
+  for (const [name, statement] of late) scope.vars.set(name, new LateV(statement, scope));
+  const made = new Set<Statement>(late.values());
   try {
-    const steps = execBlock(m, node.body);
+    const steps = execBlock(m, made.size ? node.body.filter((statement) => !made.has(statement)) : node.body);
     while (!steps.next().done);
   } finally {
     m.frame.scope = outer;
@@ -52,6 +58,62 @@ export function defineClass(m: Machine, node: ClassDef): Value {
     cls.fields.push(...fieldsOf(node.body));
   }
   return cls;
+}
+
+const none: ReadonlyMap<string, Statement> = new Map();
+const lates = new WeakMap<ClassDef, ReadonlyMap<string, Statement>>();
+
+/**
+ * Objects that the body of a class makes, each by one statement of its own: `NAME = Setting(…)`. A class that keeps hundreds
+ * of them is asked for a few.
+ */
+function lateIn(node: ClassDef): ReadonlyMap<string, Statement> {
+  let late = lates.get(node);
+  if (!late) {
+    const found = new Map<string, Statement>();
+    const twice = new Set<string>();
+    for (const statement of node.body) {
+      const isOne = makesObject(statement);
+      boundNames(statement, (name) => {
+        if (found.has(name) || !isOne) twice.add(name);
+        else found.set(name, statement);
+      });
+    }
+    for (const name of twice) found.delete(name);
+    late = found;
+    lates.set(node, late);
+  }
+  return late;
+}
+
+function makesObject(statement: Statement): boolean {
+  const { value } = statement as { value?: Expression };
+  if ((statement.kind !== 'Assign' && statement.kind !== 'AnnAssign') || value?.kind !== 'Call') return false;
+  const { callee } = value;
+  const name = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
+  return /^_*[A-Z]\w*[a-z]/.test(name) && !/Stream|Event|Graph/.test(name);
+}
+
+/** The attribute, which is made now if the body of the class has left it for later. */
+export function madeAttribute(m: Machine, cls: ClassV, name: string): Value | undefined {
+  for (const c of resolutionOrder(cls)) {
+    const value = c.attributes.get(name);
+    if (value instanceof LateV) return makeLate(m, value, name, c);
+    if (value !== undefined) return value;
+  }
+  return undefined;
+}
+
+/** `cls`: left out while its body runs. */
+export function makeLate(m: Machine, late: LateV, name: string, cls?: ClassV): Value {
+  const { scope, statement } = late;
+  const unknown = new Unknown(name, 'external');
+  // Whatever asks for it on the way to it finds this.
+  for (const vars of [scope.vars, cls?.attributes]) vars?.set(name, unknown);
+  runModuleStatements(m, scope.module, [statement], scope);
+  const value = scope.vars.get(name) ?? unknown;
+  cls?.attributes.set(name, value);
+  return value;
 }
 
 /** Bases whose classes get a constructor from their annotations, and so do those that derive from them. */
@@ -157,6 +219,10 @@ export function openBases(cls: ClassV): boolean {
   );
 }
 
+/** Steps that the constructor of a method's object may take, and that of each of its parts. */
+const stepsPerObject = 3_000;
+const stepsPerPart = 1_000;
+
 export function instantiate(
   m: Machine,
   cls: ClassV,
@@ -191,12 +257,8 @@ export function instantiate(
   const init = lookup(cls, '__init__');
   if (init instanceof FunctionV) {
     m.hold(self);
-    try {
-      call(m, new BoundMethodV(self, init), args, keywords, node);
-    } catch (error) {
-      // An object that is there for a method's sake was made: what seems to forbid it is not known well enough.
-      if (!(error instanceof Raised) || m.settled === 0) throw error;
-    }
+    if (m.settled > 0) prepare(m, () => call(m, new BoundMethodV(self, init), args, keywords, node));
+    else call(m, new BoundMethodV(self, init), args, keywords, node);
     m.hold(self);
   } else if (cls.fields) {
     let at = 0;
@@ -212,6 +274,20 @@ export function instantiate(
     }
   } else if (self.open) for (const value of [...args, ...keywords.values()]) m.keep(value);
   return self;
+}
+
+/**
+ * Constructs what is there for a method's sake: an object that takes too long stays as far as it has come, so that steps
+ * are left for the method. It was made: what seems to forbid it is not known well enough.
+ */
+function prepare(m: Machine, construct: () => void): void {
+  m.within(m.stack.length === 1 ? stepsPerObject : stepsPerPart, () => {
+    try {
+      construct();
+    } catch (error) {
+      if (!(error instanceof Raised)) throw error;
+    }
+  });
 }
 
 function defaultOf(m: Machine, field: NonNullable<ClassV['fields']>[number]): Value | undefined {

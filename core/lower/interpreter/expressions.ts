@@ -8,6 +8,7 @@ import {
   ExternalV,
   isObj,
   keyOf,
+  LateV,
   ListV,
   Scope,
   SetV,
@@ -26,7 +27,7 @@ import { awaited } from './concurrent.ts';
 import { getAttribute } from './attributes.ts';
 import { isBuiltin, newContainer } from './builtins.ts';
 import { call, callMethod } from './calls.ts';
-import { resolutionOrder } from './classes.ts';
+import { makeLate, resolutionOrder } from './classes.ts';
 import { contains, getItem } from './containers.ts';
 import { makeLambda } from './functions.ts';
 import { iterate, itemsOf } from './iteration.ts';
@@ -233,6 +234,7 @@ export function nameValue(m: Machine, name: string): Value {
   for (let scope: Scope | undefined = m.frame.scope; scope; scope = scope.parent) {
     if (scope.kind === 'module') break;
     const value = scope.vars.get(name);
+    if (value instanceof LateV) return makeLate(m, value, name);
     if (value !== undefined) return value;
   }
   const module = m.frame.scope.module;

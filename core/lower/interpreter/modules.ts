@@ -5,7 +5,7 @@
 import type { Import, ImportFrom, Module, Statement } from '../../python/ast.ts';
 import { moduleName } from '../imports.ts';
 import { moduleBinders } from '../names.ts';
-import { ExternalV, ModuleV, Unknown, type Value } from '../values.ts';
+import { ExternalV, ModuleV, type Scope, Unknown, type Value } from '../values.ts';
 import type { Frame } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { execBlock } from './statements.ts';
@@ -137,18 +137,31 @@ export function moduleFrame(m: Machine, module: ModuleV): Frame {
   return frame;
 }
 
+/** Steps that the code of other modules may take for one name. */
+const stepsPerDemand = 1_000;
+
 /** Runs statements of a module whose code otherwise does not run: what they do lies before the entry. */
-function runModuleStatements(m: Machine, module: ModuleV, statements: readonly Statement[]): void {
+export function runModuleStatements(
+  m: Machine,
+  module: ModuleV,
+  statements: readonly Statement[],
+  scope: Scope = module.scope,
+): void {
   m.touched.add(module.syntax.file);
   const frame = moduleFrame(m, module);
+  frame.scope = scope;
   const currents = m.currents;
   m.parkedStacks.push(m.stack);
   m.stack = [frame];
   m.currents = new Map();
   m.before++;
-  try {
+  const run = (): void => {
     const steps = execBlock(m, statements);
     while (!steps.next().done);
+  };
+  try {
+    if (m.before === 1) m.within(stepsPerDemand, run);
+    else run();
   } finally {
     m.before--;
     m.currents = currents;
