@@ -314,6 +314,7 @@ function lowerEntry(
   let idle = true;
   let budget = worth.steps;
   let spent = 0;
+  let before = 0;
   let truncated = false;
   let changesCallers = false;
   let fault: string | undefined;
@@ -328,7 +329,7 @@ function lowerEntry(
       truncated = true;
       break;
     }
-    const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, budget);
+    const allowance = paths.length === 0 ? limits.stepsPerPath : Math.min(limits.stepsPerPath, before + budget);
     const m = new Machine(workspace, plan, allowance, limits.everyRelease);
     m.oldestTorch = limits.torchVersion;
     let cut = false;
@@ -347,7 +348,9 @@ function lowerEntry(
       }
     }
     const used = allowance - Math.max(0, m.budgetLeft);
-    budget -= used;
+    // What lies before the entry's own call is mostly gone on from, and is no path's to pay for.
+    before = m.stepsBefore;
+    budget -= used - before;
     spent += used;
     const left = cut ? undefined : leftoversOf(m);
     if (left) for (const name of left) leftIn.add(name);

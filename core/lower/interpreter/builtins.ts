@@ -31,7 +31,7 @@ import { getAttribute, setAttribute } from './attributes.ts';
 import { call, type Keywords, tensorsIn } from './calls.ts';
 import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
-import { GeneratorV } from './frame.ts';
+import { GeneratorV, isCaught } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
@@ -513,8 +513,7 @@ function next(m: Machine, value: Value, args: readonly Value[], node: Node): Val
   const fallback = args.length > 1 ? args[1]! : undefined;
   const over = (): Value => {
     if (fallback !== undefined) return fallback;
-    if (m.stack.some((frame) => frame.stopHandlers > 0) || m.stack.some((frame) => frame.fn?.name === '__next__'))
-      stop();
+    if (isCaught(m.stack, 'StopIteration') || m.stack.some((frame) => frame.fn?.name === '__next__')) stop();
     return new Unknown('item', 'result');
   };
   if (value instanceof GeneratorV) {
@@ -530,7 +529,7 @@ function next(m: Machine, value: Value, args: readonly Value[], node: Node): Val
     if (method instanceof FunctionV) return call(m, new BoundMethodV(value, method), [], new Map(), node);
   }
   // An unknown iterator: it may be exhausted, which is worth a path where that is handled.
-  if (fallback !== undefined || m.stack.some((frame) => frame.stopHandlers > 0)) {
+  if (fallback !== undefined || isCaught(m.stack, 'StopIteration')) {
     const count = (m.nextCounts.get(keyOf(value)) ?? 0) + 1;
     m.nextCounts.set(keyOf(value), count);
     if (count > m.turns + 1) return over();

@@ -1,5 +1,5 @@
 /** One running (or suspended) execution of a function body or of module code, and generators, which keep theirs. */
-import type { Node } from '../../python/ast.ts';
+import type { ExceptHandler, Node, Try } from '../../python/ast.ts';
 import { type FunctionV, type ModuleV, Obj, type Scope, type Value } from '../values.ts';
 
 export interface Frame {
@@ -18,8 +18,8 @@ export interface Frame {
   returned: Value;
   /** The `return` that ran: leaving its `with` blocks moves `node` on. */
   returnedAt?: Node;
-  /** Enclosing `try` statements with a handler for StopIteration. */
-  stopHandlers: number;
+  /** Enclosing `try` statements whose body runs, from the outside inwards. */
+  readonly tries: Try[];
   /** Results of `yield` expressions inside the running statement. */
   yielded: Map<Node, Value> | undefined;
   readonly firstArgument: Value | undefined;
@@ -61,6 +61,20 @@ export class Raised {
     readonly name: string,
     readonly value: Value,
   ) {}
+}
+
+export function catches(handler: ExceptHandler, name: string): boolean {
+  if (!handler.type) return true;
+  const names = handler.type.kind === 'Tuple' ? handler.type.elements : [handler.type];
+  return names.some((type) => {
+    const text = type.kind === 'Name' ? type.id : type.kind === 'Attribute' ? type.name : '';
+    return text === name || text === 'Exception' || text === 'BaseException';
+  });
+}
+
+/** Whether one of the frames would catch such an exception. */
+export function isCaught(frames: readonly Frame[], name: string): boolean {
+  return frames.some(({ tries }) => tries.some(({ handlers }) => handlers.some((handler) => catches(handler, name))));
 }
 
 /** The entry's budget of steps is spent. */

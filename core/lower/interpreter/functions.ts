@@ -18,9 +18,9 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
-import { call } from './calls.ts';
+import { call, unknownCall } from './calls.ts';
 import { ev } from './expressions.ts';
-import { type Frame, GeneratorV, Raised } from './frame.ts';
+import { type Frame, GeneratorV, isCaught, Raised } from './frame.ts';
 import type { Machine } from './machine.ts';
 import { leaveEntry, handOver, useByCaller } from './handover.ts';
 import { type Completion, execBlock } from './statements.ts';
@@ -288,6 +288,7 @@ function runFunction(
   const grad = m.gradMode;
   if (fn.noGrad) m.gradMode = false;
   const depth = m.stack.length;
+  const { refused } = m;
   try {
     if (fn.node.kind === 'Lambda') {
       frame.returned = ev(m, fn.node.body);
@@ -310,12 +311,26 @@ function runFunction(
       judge(m, place);
       m.stack.length = depth;
       endFrame(m, frame);
+      if (m.refused === refused && isUnlikely(m, fn, caller, error)) return unknownCall(m, fn.name, args, keywords);
     }
     throw error;
   } finally {
     m.gradMode = grad;
     caller.node = before;
   }
+}
+
+/**
+ * Whether a function that has nothing to do with streams fails for no test that could have gone otherwise, and nobody
+ * catches it: which method is called, or what it is given, is then not known well enough. It is taken for one that nobody
+ * knows by the function that called it and has to do with streams.
+ */
+function isUnlikely(m: Machine, fn: FunctionV, caller: Frame, { name }: Raised): boolean {
+  if (m.settled > 0 || m.before > 0 || m.filling || /^(?:Stop(?:Async)?Iteration|SystemExit|GeneratorExit)$/.test(name))
+    return false;
+  if (fn.node === m.entry || m.concerned(fn)) return false;
+  if (caller.fn && caller.fn.node !== m.entry && !m.concerned(caller.fn)) return false;
+  return !isCaught(m.stack, name);
 }
 
 /**

@@ -175,6 +175,9 @@ export class Machine {
   /** What the path was given, and the least that a part of it had beyond the budget of its own. */
   readonly #given: number;
   #spare = Infinity;
+  #isPart = false;
+  /** Steps before the entry's own call. */
+  stepsBefore = 0;
   #sinceKept = 0;
 
   constructor(
@@ -303,7 +306,7 @@ export class Machine {
       held: [],
       dropped: [],
       returned: null,
-      stopHandlers: 0,
+      tries: [],
       yielded: undefined,
       firstArgument,
       hidden: false,
@@ -364,7 +367,10 @@ export class Machine {
   /** Runs `action` with a budget of its own; what is left of it is not given back. */
   within(limit: number, action: () => void): void {
     const rest = this.#budget - limit;
-    this.#spare = Math.min(this.#spare, rest);
+    // Inside of a part that has its own budget, that one alone decides.
+    if (!this.#isPart) this.#spare = Math.min(this.#spare, rest);
+    const isPart = this.#isPart;
+    this.#isPart = true;
     this.#budget = Math.min(limit, this.#budget);
     const stack = [...this.stack];
     const { device, gradMode, capturing } = this;
@@ -387,6 +393,7 @@ export class Machine {
       // The order that its rest makes nobody sees either.
       this.hostWaitAll();
     }
+    this.#isPart = isPart;
     this.#budget = Math.max(0, this.#budget) + Math.max(0, rest);
   }
 
@@ -498,6 +505,7 @@ export class Machine {
 
   /** A call from outside comes next: the entry's, or a hook's. What it is given was made just before. */
   arrive(): void {
+    if (!this.entered) this.stepsBefore = this.#given - this.#budget;
     this.entered = true;
     this.eventsBefore = this.builder.events.length;
     this.builder.enter();

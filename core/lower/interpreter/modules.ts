@@ -56,11 +56,12 @@ export function globalValue(m: Machine, module: ModuleV, name: string): Value | 
       for (const statement of missing) module.executed.add(statement);
       runModuleStatements(m, module, missing);
       const value = module.scope.vars.get(name);
-      const said = value === null ? globalSaid(module, name) : undefined;
+      const said = value === null || typeof value === 'boolean' ? globalSaid(module, name) : undefined;
       if (said?.reassigned) {
         // Other calls may have set it since.
         const unknown = new Unknown(name, 'attribute');
-        unknown.hint = null;
+        unknown.hint = value!;
+        unknown.plain = value !== null;
         unknown.setUnder = said.flag;
         module.scope.vars.set(name, unknown);
         return unknown;

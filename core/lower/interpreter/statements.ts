@@ -2,18 +2,7 @@
  * Execution of statements. A generator function of JavaScript, so that a `yield` of the program suspends it; each call
  * of the program's functions drives one of its own.
  */
-import type {
-  AugAssign,
-  ExceptHandler,
-  Expression,
-  For,
-  If,
-  Node,
-  Statement,
-  Try,
-  While,
-  With,
-} from '../../python/ast.ts';
+import type { AugAssign, Expression, For, If, Node, Statement, Try, While, With } from '../../python/ast.ts';
 import { codeOf } from '../../python/code.ts';
 import { raisedNames, yieldsIn } from '../names.ts';
 import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Value, InstanceV } from '../values.ts';
@@ -22,7 +11,7 @@ import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
 import { enterContext } from './contexts.ts';
 import { augmented, ev, testOf } from './expressions.ts';
-import { Raised } from './frame.ts';
+import { catches, Raised } from './frame.ts';
 import { makeFunction } from './functions.ts';
 import { iterate, type PyIterator } from './iteration.ts';
 import type { Machine } from './machine.ts';
@@ -431,21 +420,20 @@ function* execTry(m: Machine, statement: Try): Running {
   const frame = m.frame;
   let completion: Completion = 'normal';
   let pending: Raised | undefined;
-  const stops = statement.handlers.some((handler) => catches(m, handler, 'StopIteration'));
   const depth = m.stack.length;
   try {
-    if (stops) frame.stopHandlers++;
+    frame.tries.push(statement);
     try {
       completion = yield* execBlock(m, statement.body);
     } finally {
-      if (stops) frame.stopHandlers--;
+      frame.tries.pop();
     }
     if (completion === 'normal') completion = yield* execBlock(m, statement.orelse);
   } catch (error) {
     if (!(error instanceof Raised)) throw error;
     m.stack.length = depth;
     pending = error;
-    const handler = statement.handlers.find((h) => catches(m, h, error.name));
+    const handler = statement.handlers.find((h) => catches(h, error.name));
     if (handler) {
       pending = undefined;
       if (handler.name) frame.scope.vars.set(handler.name, error.value);
@@ -467,15 +455,6 @@ function* execTry(m: Machine, statement: Try): Running {
   frame.returned = returned;
   if (pending) throw pending;
   return completion;
-}
-
-function catches(_m: Machine, handler: ExceptHandler, name: string): boolean {
-  if (!handler.type) return true;
-  const names = handler.type.kind === 'Tuple' ? handler.type.elements : [handler.type];
-  return names.some((type) => {
-    const text = type.kind === 'Name' ? type.id : type.kind === 'Attribute' ? type.name : '';
-    return text === name || text === 'Exception' || text === 'BaseException';
-  });
 }
 
 function exceptionName(value: Value): string {
