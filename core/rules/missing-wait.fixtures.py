@@ -4737,3 +4737,228 @@ def run(x):
     torch.cuda.current_stream().wait_stream(net.side)
     net.seen.record_stream(torch.cuda.current_stream())
     return net.seen + x
+
+#- case: an object that takes long to make
+class Setting:
+    def __init__(self, name, value):
+        self.name = name
+        self.value = value
+
+class Part:
+    def __init__(self, number):
+        self.settings = [Setting(f"{number}.{i}", i) for i in range(30)]
+
+class Stage:
+    def __init__(self, number):
+        self.parts = [Part(i + number) for i in range(30)]
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.stages = [Stage(i) for i in range(30)]
+        self.scale = 2
+
+    def run(self, x):
+        x = x.cuda() + 1
+        with torch.cuda.stream(self.side):
+            y = x * self.scale
+#               ^ missing-wait
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+#- good
+class Setting:
+    def __init__(self, name, value):
+        self.name = name
+        self.value = value
+
+class Part:
+    def __init__(self, number):
+        self.settings = [Setting(f"{number}.{i}", i) for i in range(30)]
+
+class Stage:
+    def __init__(self, number):
+        self.parts = [Part(i + number) for i in range(30)]
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.stages = [Stage(i) for i in range(30)]
+        self.scale = 2
+
+    def run(self, x):
+        x = x.cuda() + 1
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x * self.scale
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+
+#- case: a method without streams that the class does not have
+class Layer:
+    def forward_native(self, x):
+        raise NotImplementedError
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.layer = Layer()
+
+    def run(self, x):
+        x = x.cuda() + 1
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = self.layer.forward_native(x)
+        z = y + 1
+#           ^ missing-wait
+        torch.cuda.current_stream().wait_stream(self.side)
+        return z
+#- good
+class Layer:
+    def forward_native(self, x):
+        raise NotImplementedError
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.layer = Layer()
+
+    def run(self, x):
+        x = x.cuda() + 1
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = self.layer.forward_native(x)
+        torch.cuda.current_stream().wait_stream(self.side)
+        y.record_stream(torch.cuda.current_stream())
+        z = y + 1
+        return z
+#- good
+class Layer:
+    def forward_native(self, x):
+        raise NotImplementedError
+
+def run(layer: Layer, x):
+    side = torch.cuda.Stream()
+    layer = Layer()
+    x = x.cuda() + 1
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    try:
+        layer.forward_native(x)
+    except NotImplementedError:
+        torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y + 1
+
+#- case: a flag that a function sets
+capturing = False
+
+def set_capturing(value):
+    global capturing
+    capturing = value
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def run(self, x):
+        x = x.cuda() + 1
+        if not capturing:
+            return x * 2
+        with torch.cuda.stream(self.side):
+            y = x * 2
+#               ^ missing-wait
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+#- good
+capturing = False
+
+def set_capturing(value):
+    global capturing
+    capturing = value
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def run(self, x):
+        x = x.cuda() + 1
+        if not capturing:
+            return x * 2
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            y = x * 2
+        torch.cuda.current_stream().wait_stream(self.side)
+        return y
+#- good
+capturing = False
+
+def set_capturing(value):
+    global capturing
+    capturing = value
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+
+    def run(self, x):
+        x = x.cuda() + 1
+        if capturing:
+            self.side.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(self.side):
+                y = x * 2
+        else:
+            y = x * 2
+        if capturing:
+            torch.cuda.current_stream().wait_stream(self.side)
+        return y
+
+#- case: a flag that the body of a class makes
+class Flag:
+    def __init__(self, value):
+        self.value = value
+
+    def get(self):
+        return self.value
+
+class Flags:
+    OVERLAP = Flag(True)
+    COUNT = Flag(3)
+
+def run(x, side):
+    x = x.cuda() + 1
+    if Flags.OVERLAP.get():
+        with torch.cuda.stream(side):
+            y = x * 2
+#               ^ missing-wait
+        torch.cuda.current_stream().wait_stream(side)
+        return y
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y
+#- good
+class Flag:
+    def __init__(self, value):
+        self.value = value
+
+    def get(self):
+        return self.value
+
+class Flags:
+    OVERLAP = Flag(False)
+    COUNT = Flag(3)
+
+def run(x, side):
+    x = x.cuda() + 1
+    if Flags.OVERLAP.get():
+        with torch.cuda.stream(side):
+            y = x * 2
+        torch.cuda.current_stream().wait_stream(side)
+        return y
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y

@@ -79,13 +79,13 @@ function unpack(m: Machine, targets: readonly Expression[], value: Value, mode: 
   for (let at = 0; at <= last; at++) {
     const i = one ? last - at : at;
     const target = targets[i]!;
-    if (star < 0 || i < star) assignTo(m, target, items[i] ?? new Unknown('item', 'element'), mode);
+    if (star < 0 || i < star) assignTo(m, target, items[i] ?? new Unknown('item', 'result'), mode);
     else if (i === star) {
       const end = items.length - (targets.length - star - 1);
       const rest = m.temp(new ListV(items.slice(star, Math.max(star, end))));
       if (value instanceof Unknown) rest.open = true;
       assignTo(m, target, rest, mode);
-    } else assignTo(m, target, items[items.length - (targets.length - i)] ?? new Unknown('item', 'element'), mode);
+    } else assignTo(m, target, items[items.length - (targets.length - i)] ?? new Unknown('item', 'result'), mode);
   }
 }
 

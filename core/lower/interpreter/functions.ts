@@ -323,10 +323,17 @@ function runFunction(
 /**
  * Whether a function that has nothing to do with streams fails for no test that could have gone otherwise, and nobody
  * catches it: which method is called, or what it is given, is then not known well enough. It is taken for one that nobody
- * knows by the function that called it and has to do with streams.
+ * knows by the function that called it and has to do with streams; not inside of a capture, of which one that nobody knows
+ * may make more streams a part.
  */
 function isUnlikely(m: Machine, fn: FunctionV, caller: Frame, { name }: Raised): boolean {
-  if (m.settled > 0 || m.before > 0 || m.filling || /^(?:Stop(?:Async)?Iteration|SystemExit|GeneratorExit)$/.test(name))
+  if (
+    m.settled > 0 ||
+    m.before > 0 ||
+    m.filling ||
+    m.capturing ||
+    /^(?:Stop(?:Async)?Iteration|SystemExit|GeneratorExit)$/.test(name)
+  )
     return false;
   if (fn.node === m.entry || m.concerned(fn)) return false;
   if (caller.fn && caller.fn.node !== m.entry && !m.concerned(caller.fn)) return false;

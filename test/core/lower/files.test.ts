@@ -436,3 +436,54 @@ class Loader:
     expect(codes(user.replace('with context:', 'if slots:'))).toEqual(['redundant-record-stream']);
   });
 });
+
+/** What one method costs, and how many paths it gets. */
+function costOf(name: string, files: Readonly<Record<string, string>>): { paths: number; steps: number } {
+  const modules = Object.entries(files).map(([file, text]) => parser.parse(`/project/${file}`, text));
+  let cost = { paths: 0, steps: 0 };
+  lower(modules, {
+    stepsPerEntry: 4_000,
+    observe: (entry, _file, paths, steps) => {
+      if (entry === name) cost = { paths, steps };
+    },
+  });
+  return cost;
+}
+
+describe('what lies before the call of a method', () => {
+  it('is no path’s to pay for', () => {
+    const tests = Array.from({ length: 6 }, (_, i) => `        if flags[${i}]:\n            x = x + ${i}\n`).join('');
+    const { paths } = costOf('Net.run', {
+      'net.py': `import torch
+class Part:
+    def __init__(self, i):
+        self.names = [f"{i}.{k}" for k in range(200)]
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.parts = [Part(i) for i in range(4)]
+    def run(self, x, flags):
+        self.side.wait_stream(torch.cuda.current_stream())
+${tests}        with torch.cuda.stream(self.side):
+            return x * 2
+`,
+    });
+    expect(paths).toBe(16);
+  });
+
+  it('is of a class with many settings those that are asked for', () => {
+    const settings = Array.from({ length: 400 }, (_, i) => `    OPTION_${i} = Setting(${i})\n`).join('');
+    const { steps } = costOf('run', {
+      'settings.py': `class Setting:\n    def __init__(self, value):\n        self.value = value\nclass Settings:\n${settings}`,
+      'program.py': `import torch
+from settings import Settings
+def run(x, side):
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        return x * Settings.OPTION_7.value
+`,
+    });
+    expect(steps).toBeGreaterThan(0);
+    expect(steps).toBeLessThan(100);
+  });
+});

@@ -32,6 +32,24 @@ describe('a path that goes on from what another one has prepared is what it is f
       ).toBeUndefined();
   });
 
+  it('also where the object takes more steps than it may, and parts of it do', async () => {
+    const parser = await loadParser();
+    const modules = [parser.parse('/project/stages.py', stages)];
+    for (const [stepsPerPath, stepsPerEntry] of [
+      [8_000, 16_000],
+      [8_000, 4_000],
+      [3_500, 4_000],
+      [900, 2_000],
+    ])
+      expect(
+        difference(
+          told(modules, 'always', { stepsPerPath, stepsPerEntry }),
+          told(modules, 'never', { stepsPerPath, stepsPerEntry }),
+        ),
+        `${stepsPerPath} steps`,
+      ).toBeUndefined();
+  });
+
   it('also where the object holds a chain of thousands of tensors', async () => {
     const parser = await loadParser();
     const modules = [parser.parse('/project/chain.py', chain)];
@@ -117,6 +135,44 @@ class Pipeline:
 
     def waiting(self):
         torch.cuda.current_stream().wait_stream(self.stream)
+`;
+
+/** A constructor that is cut, parts of which are, and a method of many paths. */
+const stages = `import torch
+
+class Part:
+    def __init__(self, number):
+        self.names = [f"{number}.{i}" for i in range(30)]
+        self.sizes = [len(name) for name in self.names]
+
+class Stage:
+    def __init__(self, number):
+        self.parts = [Part(i + number) for i in range(30)]
+
+class Net:
+    def __init__(self):
+        self.side = torch.cuda.Stream()
+        self.stages = [Stage(i) for i in range(30)]
+        self.scale = 2
+
+    def run(self, x, a, b, c, d, e):
+        x = x.cuda() + 1
+        if a:
+            x = x + 1
+        if b:
+            x = x + 2
+        if c:
+            x = x + 3
+        if d:
+            x = x + 4
+        if e:
+            with torch.cuda.stream(self.side):
+                x = x * self.scale
+        return x
+
+    def other(self, x):
+        self.side.wait_stream(torch.cuda.current_stream())
+        return self.run(x, True, False, True, False, True)
 `;
 
 /** All that lowering tells, with places for syntax. */
