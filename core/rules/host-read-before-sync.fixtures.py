@@ -407,3 +407,46 @@ class Scores:
     def compute(self, x):
         y = self.model(x.cuda()).to(self.target)
         return y.tolist()
+
+#- case: a blocking collective of host memory is done when it returns, one of the device is queued
+import torch.distributed as dist
+
+def gossip(n):
+    message = torch.zeros(n, device="cuda")
+    mine = torch.empty(n).pin_memory()
+    while True:
+        dist.broadcast(tensor=message, src=0)
+        mine.copy_(message, non_blocking=True)
+      # ~ the copy into `mine` is queued here, on the default stream
+        print(mine.sum())
+        #     ^ host-read-before-sync
+#- good
+import torch.distributed as dist
+
+def gossip(n):
+    message = torch.zeros(n).pin_memory()
+    mine = torch.empty(n).pin_memory()
+    while True:
+        dist.broadcast(tensor=message, src=0)
+        mine.copy_(message, non_blocking=True)
+        print(mine.sum())
+
+#- case: a blocking collective of host memory reads it at once
+import torch.distributed as dist
+
+def report(x):
+    totals = torch.empty(8, pin_memory=True)
+    totals.copy_(x.cuda(), non_blocking=True)
+    dist.all_reduce(totals)
+  # ^ host-read-before-sync: `totals` is read by the host in `all_reduce` before the copy into it on the default stream is
+  # | done: the host does not wait for the default stream in between
+    return totals.tolist()
+#- fixed
+import torch.distributed as dist
+
+def report(x):
+    totals = torch.empty(8, pin_memory=True)
+    totals.copy_(x.cuda(), non_blocking=True)
+    torch.cuda.current_stream().synchronize()
+    dist.all_reduce(totals)
+    return totals.tolist()
