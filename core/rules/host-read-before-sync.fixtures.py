@@ -450,3 +450,71 @@ def report(x):
     torch.cuda.current_stream().synchronize()
     dist.all_reduce(totals)
     return totals.tolist()
+
+#- case: a bound of a slice that the device computes lets the host wait
+def gather(net, loader):
+    rows = torch.empty(1024, 64, pin_memory=True)
+    for batch in loader:
+        places = batch.places
+        out = net(batch.x.cuda())
+        rows[places[0] : places[-1] + 1] = out.tanh().to("cpu", non_blocking=True)
+      # ^ host-read-before-sync
+    return rows
+#- good
+def gather(net, loader):
+    rows = torch.empty(1024, 64, pin_memory=True)
+    for batch in loader:
+        places = batch.places.cuda()
+        out = net(batch.x.cuda())
+        rows[places[0] : places[-1] + 1] = out.tanh().to("cpu", non_blocking=True)
+    return rows
+
+#- case: a place that the device computes lets the host wait, whatever it is a place of
+def picked(x, names):
+    best = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return names, row.tolist()
+    #             ^ host-read-before-sync
+#- good
+def picked(x, names):
+    names = [name for name in names]
+    best = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return names[best], row.tolist()
+#- good
+def picked(x, names):
+    best = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return names[:best], row.tolist()
+#- good
+def picked(x, names):
+    count = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return [names[i] for i in range(count)], row.tolist()
+#- good
+def picked(x, names):
+    best = x.cuda().argmax()
+    table = torch.empty(8, 64, pin_memory=True)
+    row = x.cuda().to("cpu", non_blocking=True)
+    return table[best], row.tolist()
+
+#- case: a bound that is computed on another stream says nothing of the copy
+def gather(x, rows):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        row = x.to("cpu", non_blocking=True)
+    x.record_stream(side)
+    end = x.argmax()
+    return rows[:end], row.tolist()
+    #                  ^ host-read-before-sync
+#- good
+def gather(x, rows):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        row = x.to("cpu", non_blocking=True)
+        end = x.argmax()
+        return rows[:end], row.tolist()

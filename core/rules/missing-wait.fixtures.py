@@ -4849,3 +4849,20 @@ def run(weight, host):
         y = x.tanh()
     side.synchronize()
     return y
+
+#- case: a bound of a slice is read on the current stream
+def head(x, rows):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        end = x.cuda().argmax()
+    return rows[:end].tolist()
+    #      ^ missing-wait: `end` is read on the default stream
+#- good
+def head(x, rows):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        end = x.cuda().argmax()
+    torch.cuda.current_stream().wait_stream(side)
+    return rows[:end].tolist()
