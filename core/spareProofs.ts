@@ -2,6 +2,7 @@
  * Why a call can go: what makes its order without it, or that nothing relies on that order. Silence is never a proof; that
  * no race comes up without the call is asked elsewhere.
  */
+import { chosenDevice } from './hazards/redundant-waits.ts';
 import { Clocks } from './order/clocks.ts';
 import type { EventId, Step, StepIndex, StreamId, StreamProgram } from './program/program.ts';
 import { recordOf } from './rules/rule.ts';
@@ -29,11 +30,12 @@ export function unwaited(
   if (cover === 'no-work') return undefined;
   if (cover === 'same-stream' && removed.kind === 'wait') {
     // Whose the default stream is depends on the caller.
-    if (subject.path.program.streams[removed.stream]!.isDefault) return undefined;
+    if (subject.path.program.streams[removed.stream]!.isDefault || removed.chosenDevice !== undefined) return undefined;
     return { text: `${waiter} waits for itself: one stream's work is in order as it is`, by: [] };
   }
   if (cover !== 'never' && cover !== 'same-stream') {
     const by = cover.waits.filter((wait) => wait < subject.own && !gone.includes(wait));
+    if (by.some((wait) => chosenDevice(subject.steps[wait]!) !== removed.chosenDevice)) return undefined;
     if (!by.length || !by.every((wait) => sameRun(subject.path.program, at, wait))) return undefined;
     if (isBlind(subject, Math.min(at, ...by), Math.max(at, ...by))) return undefined;
     return cover.before
@@ -47,7 +49,8 @@ export function unwaited(
     const awaited = awaitedBy(subject.steps, at);
     const by = subject.steps.flatMap((step, wait) => {
       if (wait < at || wait >= subject.own || !left.relied[wait]) return [];
-      return awaitedBy(subject.steps, wait) === awaited && step.kind === 'wait' ? [wait] : [];
+      if (step.kind !== 'wait' || step.chosenDevice !== removed.chosenDevice) return [];
+      return awaitedBy(subject.steps, wait) === awaited ? [wait] : [];
     });
     if (!by.length || !by.every((wait) => sameRun(subject.path.program, at, wait))) return undefined;
     return { text: `the host touches nothing that it waits for here, and streams are ordered by %`, by };

@@ -4,9 +4,14 @@
  * that is not may have launched work in between. What merely is of no use to anybody is not called redundant.
  */
 import type { Clocks } from '../order/clocks.ts';
-import type { EventId, HostWaitStep, StepIndex, StreamId, StreamProgram, ThreadId } from '../program/program.ts';
+import type { EventId, HostWaitStep, Step, StepIndex, StreamId, StreamProgram, ThreadId } from '../program/program.ts';
 import type { RedundantSync } from './hazard.ts';
 import type { Places } from './places.ts';
+
+/** Which of the devices that nobody knows a wait is about; undefined: none of them. */
+export function chosenDevice(step: Step): number | undefined {
+  return step.kind === 'wait' || step.kind === 'hostWait' ? step.chosenDevice : undefined;
+}
 
 export class RedundantWaits {
   readonly #program: StreamProgram;
@@ -54,7 +59,8 @@ export class RedundantWaits {
     if (from === stream) {
       // Whose the default stream is depends on the caller.
       const { unknown, isDefault } = this.#program.streams[stream]!;
-      if (unknown || isDefault) this.#note(wait, undefined);
+      // What is current on a device that the program chooses is that device's own.
+      if (unknown || isDefault || chosenDevice(this.#program.steps[wait]!) !== undefined) this.#note(wait, undefined);
       else this.#note(wait, { kind: 'redundant-sync', wait, why: 'same-stream' });
       return;
     }
@@ -117,8 +123,10 @@ export class RedundantWaits {
       this.#blind = Math.max(this.#blind, blind[this.#nextBlind++]!);
     const [earlier] = waits;
     if (earlier === undefined || this.#blind > earlier) return undefined;
+    const device = chosenDevice(this.#program.steps[wait]!);
     for (const step of waits.map((at) => this.#program.steps[at]!))
-      if ((step.kind !== 'wait' && step.kind !== 'hostWait') || step.implicit) return undefined;
+      if ((step.kind !== 'wait' && step.kind !== 'hostWait') || step.implicit || step.chosenDevice !== device)
+        return undefined;
     const activation = this.#activation(wait);
     if (activation === undefined || this.#activation(earlier) !== activation) return undefined;
     return { kind: 'redundant-sync', wait, why: 'ordered', earlier };

@@ -188,6 +188,8 @@ export interface WaitStep extends StepBase {
   readonly stream: StreamId;
   /** The wait comes from inside the framework (autograd, collectives, `copy_` between devices), not from the user. */
   readonly implicit?: boolean;
+  /** As for a wait of the host. */
+  readonly chosenDevice?: number;
 }
 
 /** The host blocks until the work enqueued so far is done: all later work of this thread is ordered after it. */
@@ -199,6 +201,11 @@ export interface HostWaitStep extends StepBase {
     | { readonly kind: 'device'; readonly device: number };
   /** A side effect (`.item()`, a blocking copy), not a synchronization that somebody wrote. */
   readonly implicit?: boolean;
+  /**
+   * The program has chosen a device for it, or around it, of which nobody knows which it is: one number, one device. Another
+   * number, or none, may be another device. Source only.
+   */
+  readonly chosenDevice?: number;
 }
 
 /** A poll that said "done": the same order as a hostWait. */

@@ -407,3 +407,114 @@ class Scores:
     def compute(self, x):
         y = self.model(x.cuda()).to(self.target)
         return y.tolist()
+
+#- case: a blocking collective of host memory is done when it returns, one of the device is queued
+import torch.distributed as dist
+
+def gossip(n):
+    message = torch.zeros(n, device="cuda")
+    mine = torch.empty(n).pin_memory()
+    while True:
+        dist.broadcast(tensor=message, src=0)
+        mine.copy_(message, non_blocking=True)
+      # ~ the copy into `mine` is queued here, on the default stream
+        print(mine.sum())
+        #     ^ host-read-before-sync
+#- good
+import torch.distributed as dist
+
+def gossip(n):
+    message = torch.zeros(n).pin_memory()
+    mine = torch.empty(n).pin_memory()
+    while True:
+        dist.broadcast(tensor=message, src=0)
+        mine.copy_(message, non_blocking=True)
+        print(mine.sum())
+
+#- case: a blocking collective of host memory reads it at once
+import torch.distributed as dist
+
+def report(x):
+    totals = torch.empty(8, pin_memory=True)
+    totals.copy_(x.cuda(), non_blocking=True)
+    dist.all_reduce(totals)
+  # ^ host-read-before-sync: `totals` is read by the host in `all_reduce` before the copy into it on the default stream is
+  # | done: the host does not wait for the default stream in between
+    return totals.tolist()
+#- fixed
+import torch.distributed as dist
+
+def report(x):
+    totals = torch.empty(8, pin_memory=True)
+    totals.copy_(x.cuda(), non_blocking=True)
+    torch.cuda.current_stream().synchronize()
+    dist.all_reduce(totals)
+    return totals.tolist()
+
+#- case: a bound of a slice that the device computes lets the host wait
+def gather(net, loader):
+    rows = torch.empty(1024, 64, pin_memory=True)
+    for batch in loader:
+        places = batch.places
+        out = net(batch.x.cuda())
+        rows[places[0] : places[-1] + 1] = out.tanh().to("cpu", non_blocking=True)
+      # ^ host-read-before-sync
+    return rows
+#- good
+def gather(net, loader):
+    rows = torch.empty(1024, 64, pin_memory=True)
+    for batch in loader:
+        places = batch.places.cuda()
+        out = net(batch.x.cuda())
+        rows[places[0] : places[-1] + 1] = out.tanh().to("cpu", non_blocking=True)
+    return rows
+
+#- case: a place that the device computes lets the host wait, whatever it is a place of
+def picked(x, names):
+    best = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return names, row.tolist()
+    #             ^ host-read-before-sync
+#- good
+def picked(x, names):
+    names = [name for name in names]
+    best = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return names[best], row.tolist()
+#- good
+def picked(x, names):
+    best = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return names[:best], row.tolist()
+#- good
+def picked(x, names):
+    count = x.cuda().argmax()
+    row = x.cuda().to("cpu", non_blocking=True)
+    return [names[i] for i in range(count)], row.tolist()
+#- good
+def picked(x, names):
+    best = x.cuda().argmax()
+    table = torch.empty(8, 64, pin_memory=True)
+    row = x.cuda().to("cpu", non_blocking=True)
+    return table[best], row.tolist()
+
+#- case: a bound that is computed on another stream says nothing of the copy
+def gather(x, rows):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        row = x.to("cpu", non_blocking=True)
+    x.record_stream(side)
+    end = x.argmax()
+    return rows[:end], row.tolist()
+    #                  ^ host-read-before-sync
+#- good
+def gather(x, rows):
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        row = x.to("cpu", non_blocking=True)
+        end = x.argmax()
+        return rows[:end], row.tolist()

@@ -4962,3 +4962,131 @@ def run(x, side):
         y = x * 2
     torch.cuda.current_stream().wait_stream(side)
     return y
+#- case: a method that may move what its object holds lets the host wait, if it is not told to go on
+class Layers:
+    def __init__(self, blocks):
+        self.blocks = blocks
+        self.side = torch.cuda.Stream()
+
+    def run(self, host):
+        x = host.cuda(non_blocking=True) * 2
+        for block in self.blocks:
+            block.to_gpu(non_blocking=True)
+            with torch.cuda.stream(self.side):
+                x = x @ block.weight
+                #   ^ missing-wait: `x` is read on `self.side` by `matmul` before the `mul` on the default stream is done
+            self.side.synchronize()
+        return x
+#- good
+class Layers:
+    def __init__(self, blocks):
+        self.blocks = blocks
+        self.side = torch.cuda.Stream()
+
+    def run(self, host):
+        x = host.cuda(non_blocking=True) * 2
+        for block in self.blocks:
+            block.to_gpu()
+            with torch.cuda.stream(self.side):
+                x = x @ block.weight
+            self.side.synchronize()
+        return x
+
+#- case: a module that is moved in place lets the host wait, if it is not told to go on
+def run(block, host):
+    side = torch.cuda.Stream()
+    x = host.cuda(non_blocking=True) * 2
+    block.to("cuda", non_blocking=True)
+    with torch.cuda.stream(side):
+        y = x @ block.weight
+        #   ^ missing-wait: `x` is read on `side` by `matmul` before the `mul` on the default stream is done
+    side.synchronize()
+    return y
+#- good
+def run(block, host):
+    side = torch.cuda.Stream()
+    x = host.cuda(non_blocking=True) * 2
+    block.to("cuda")
+    with torch.cuda.stream(side):
+        y = x @ block.weight
+    side.synchronize()
+    return y
+
+#- case: a move that a base of the object would make, of which nobody knows anything
+import library
+
+class Block(library.Block):
+    def run(self, host):
+        side = torch.cuda.Stream()
+        x = host.cuda(non_blocking=True) * 2
+        self.to_cuda_async()
+        with torch.cuda.stream(side):
+            y = x.tanh()
+            #   ^ missing-wait: `x` is read on `side` by `tanh` before the `mul` on the default stream is done
+        side.synchronize()
+        return y
+#- good
+import library
+
+class Block(library.Block):
+    def run(self, host):
+        side = torch.cuda.Stream()
+        x = host.cuda(non_blocking=True) * 2
+        self.to_cuda()
+        with torch.cuda.stream(side):
+            y = x.tanh()
+        side.synchronize()
+        return y
+
+#- case: where the class is known, the method does what it says
+class Block:
+    def __init__(self, weight):
+        self.weight = weight.pin_memory()
+
+    def to_cuda(self):
+        self.weight = self.weight.cuda(non_blocking=True)
+
+def run(weight, host):
+    side = torch.cuda.Stream()
+    block = Block(weight)
+    x = host.cuda(non_blocking=True) * 2
+    block.to_cuda()
+    with torch.cuda.stream(side):
+        y = x.tanh()
+        #   ^ missing-wait: `x` is read on `side` by `tanh` before the `mul` on the default stream is done
+    side.synchronize()
+    return y
+#- good
+class Block:
+    def __init__(self, weight):
+        self.weight = weight.pin_memory()
+
+    def to_cuda(self):
+        self.weight = self.weight.cuda()
+
+def run(weight, host):
+    side = torch.cuda.Stream()
+    block = Block(weight)
+    x = host.cuda(non_blocking=True) * 2
+    block.to_cuda()
+    with torch.cuda.stream(side):
+        y = x.tanh()
+    side.synchronize()
+    return y
+
+#- case: a bound of a slice is read on the current stream
+def head(x, rows):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        end = x.cuda().argmax()
+    return rows[:end].tolist()
+    #      ^ missing-wait: `end` is read on the default stream
+#- good
+def head(x, rows):
+    side = torch.cuda.Stream()
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        end = x.cuda().argmax()
+    torch.cuda.current_stream().wait_stream(side)
+    return rows[:end].tolist()

@@ -123,3 +123,28 @@ def upload(batch, rows):
     torch.cuda.current_stream().synchronize()
     np.copyto(staging.numpy(), rows)
     return device
+
+#- case: a blocking collective of host memory writes it at once
+import torch.distributed as dist
+
+def receive(turns):
+    stage = torch.empty(1024, pin_memory=True)
+    total = torch.zeros(1, device="cuda")
+    for _ in range(turns):
+        dist.recv(stage, src=1)
+      # ^ pinned-overwritten-in-flight: `stage` is changed by the host in `recv` while the copy from it on the default
+      # | stream may still read it
+        total += stage.cuda(non_blocking=True).sum()
+        #        ~ the copy from `stage` is queued here, on the default stream
+    return total
+#- good
+import torch.distributed as dist
+
+def receive(turns):
+    stage = torch.empty(1024, pin_memory=True)
+    total = torch.zeros(1, device="cuda")
+    for _ in range(turns):
+        dist.recv(stage, src=1)
+        total += stage.cuda(non_blocking=True).sum()
+        torch.cuda.current_stream().synchronize()
+    return total

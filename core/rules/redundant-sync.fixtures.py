@@ -244,3 +244,127 @@ def total(host):
     loaded.wait()
     x.record_stream(torch.cuda.current_stream())
     return x.sum()
+
+#- case: the host waits for the current device, which another one is in a context of a device that nobody knows
+class Warm:
+    def __init__(self, net, device="cuda"):
+        self.net = net
+        self.index = torch.device(device).index
+        self.x = torch.zeros(1024, device=device)
+
+    def run(self):
+        self.x.mul_(2)
+        torch.cuda.synchronize()
+      # ~ this wait covers it
+        lane = torch.cuda.Stream()
+        lane.wait_stream(torch.cuda.current_stream())
+      # ^ redundant-sync: `lane` has waited for all of this already
+        with torch.cuda.stream(lane):
+            self.net(self.x)
+        torch.cuda.synchronize()
+#- good
+class Warm:
+    def __init__(self, net, device="cuda"):
+        self.net = net
+        self.index = torch.device(device).index
+        self.x = torch.zeros(1024, device=device)
+
+    def run(self):
+        self.x.mul_(2)
+        torch.cuda.synchronize()
+        with torch.cuda.device(self.index):
+            lane = torch.cuda.Stream()
+            lane.wait_stream(torch.cuda.current_stream())
+            with torch.cuda.stream(lane):
+                self.net(self.x)
+            torch.cuda.synchronize()
+
+#- case: contexts of one device, and of two
+def both(x, first, second):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    with torch.cuda.device(first):
+        torch.cuda.synchronize()
+    with torch.cuda.device(first):
+        torch.cuda.synchronize()
+      # ^ redundant-sync: The host has waited for all of this already
+    return y
+#- good
+def both(x, first, second):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    with torch.cuda.device(first):
+        torch.cuda.synchronize()
+    with torch.cuda.device(second):
+        torch.cuda.synchronize()
+    return y
+#- good
+def both(x, first, second):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    with torch.cuda.device(first):
+        torch.cuda.synchronize()
+    torch.cuda.synchronize()
+    return y
+
+#- case: one device by its name, and two
+def both(x, first, second):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    torch.cuda.synchronize(first)
+    torch.cuda.synchronize(first)
+  # ^ redundant-sync: The host has waited for all of this already
+    return y
+#- good
+def both(x, first, second):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    torch.cuda.synchronize(first)
+    torch.cuda.synchronize(second)
+    return y
+
+#- case: a device that is chosen for all that follows
+def both(x, rank):
+    torch.cuda.set_device(rank)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    torch.cuda.synchronize()
+    torch.cuda.synchronize()
+  # ^ redundant-sync: The host has waited for all of this already
+    return y
+#- good
+def both(x, rank):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True) * 2
+    torch.cuda.synchronize()
+    torch.cuda.set_device(rank)
+    torch.cuda.synchronize()
+    return y
+
+#- case: a stream that waits for itself, and one that waits for what is current on another device
+def doubled(host):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        side.wait_stream(torch.cuda.current_stream())
+      # ^ redundant-sync: `side` waits for its own work here
+        z = y * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return z
+#- good
+def doubled(host, other):
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        y = host.cuda(non_blocking=True)
+        with torch.cuda.device(other):
+            side.wait_stream(torch.cuda.current_stream())
+        z = y * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return z

@@ -36,6 +36,7 @@ import { resumeGenerator } from './functions.ts';
 import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
+import { readIndex } from './tensorItems.ts';
 import { tensorOperator } from './tensors.ts';
 import { isThreadLocal } from './threads.ts';
 import { resolved, truth } from './truth.ts';
@@ -443,6 +444,7 @@ function turnsOf(m: Machine, value: Value): number | undefined {
 
 function range(m: Machine, args: readonly Value[], node: Node): Value {
   const values = args.map((arg) => resolved(m, arg));
+  for (const value of values) readIndex(m, value);
   // `range(n)` and `range(0, n)`.
   if (values.length === 1 || (values.length === 2 && values[0] === 0)) {
     const count = values.at(-1)!;

@@ -111,7 +111,8 @@ export function call(m: Machine, callee: Value, args: readonly Value[], keywords
   if (target instanceof Unknown && args.length === 0 && givesDeviceFunctions(name)) return external(anyDevice);
   const parameters = target instanceof Unknown ? target.parameters : undefined;
   if (parameters) m.at(node, () => m.launch('forward', m.current(), [parameters], []));
-  return m.at(node, () => unknownCall(m, name, args, keywords));
+  const called = target instanceof Unknown && target.origin === 'attribute' ? unknownMethodCall : unknownCall;
+  return m.at(node, () => called(m, name, args, keywords));
 }
 
 /** What `nn.Module.__call__` does: the forward, and the hooks around it. Undefined: it is no module, or has none. */
@@ -178,7 +179,7 @@ export function callMethod(
       return m.at(node, () => moduleMethod(m, self, name, args, keywords, node));
     }
     if (method instanceof Unknown && self instanceof InstanceV && !self.attributes.has(name))
-      return m.at(node, () => unknownCall(m, name, args, keywords));
+      return m.at(node, () => unknownMethodCall(m, name, args, keywords));
     return call(m, method, args, keywords, node);
   }
   if (self instanceof NativeV) {
@@ -529,7 +530,7 @@ function unknownMethod(
   const asked = givesParts.test(name) ? `${name}(${args.map(keyOf).join()})` : undefined;
   const parts = asked === undefined ? undefined : self.attributes.get(asked);
   if (parts !== undefined) return parts;
-  const result = unknownCall(m, self.name ? `${self.name}.${name}` : name, args, keywords);
+  const result = unknownMethodCall(m, self.name ? `${self.name}.${name}` : name, args, keywords);
   if (asked !== undefined) self.attributes.set(asked, result);
   if (name === 'backward') runGradientHooks(m);
   if (name === 'get' || name === 'setdefault' || name === 'pop')
@@ -540,6 +541,22 @@ function unknownMethod(
       if (name === 'get' && args.length === 1) result.hint = undefined;
       self.items.set(key, result);
     }
+  return result;
+}
+
+/** Methods that move what their object holds to the device, or back. */
+const movesObject =
+  /(?:^|\.)(?:cuda|gpu|cpu|_?(?:(?:move|copy|send|put|transfer|load|upload|offload|onload)_)?to_(?:cuda|gpu|device|cpu|host))$/;
+const goesOn = /non_?block|async/i;
+
+/** A method of an object whose class nobody knows: a move that is not told to go on meanwhile may copy, and wait for that. */
+function unknownMethodCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+  const result = unknownCall(m, name, args, keywords);
+  const told =
+    [...keywords].some(([key, value]) => goesOn.test(key) && value !== false) ||
+    args.some((arg) => arg instanceof Unknown && goesOn.test(arg.name));
+  // No capture is accused of what may not happen.
+  if (movesObject.test(name) && !told && !m.capturing) m.hostWaitStream(m.current().stream.stream, true);
   return result;
 }
 

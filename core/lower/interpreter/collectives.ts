@@ -110,7 +110,10 @@ function run(
   if (!async) {
     for (const tensor of [...writes, ...reads]) if (!isHost(tensor)) tensor.storage.kept = true;
     if (shape.blocksHost) m.hostWaitDevice(m.device, true);
-    else m.launch(name, m.current(), reads, writes);
+    else m.launch(name, m.current(), reads.filter(onDevice), writes.filter(onDevice));
+    // Host memory is moved by the host's own backend, and there when the call returns.
+    for (const tensor of reads.filter(isHost)) m.hostAccess(name, tensor, false);
+    for (const tensor of writes.filter(isHost)) m.hostAccess(name, tensor, true);
     return null;
   }
   const group = keywords.get('group') ?? (shape.groupAt === undefined ? undefined : args[shape.groupAt]);
@@ -141,6 +144,10 @@ function sends(m: Machine, source_: Value | undefined): boolean {
   return false;
 }
 
+function onDevice(tensor: TensorV): boolean {
+  return !isHost(tensor);
+}
+
 function tensorsOf(m: Machine, value: Value): TensorV[] {
   const found = tensorsIn(m, [value]);
   if (found.length > 0) return found;
@@ -168,7 +175,6 @@ function launch(
   m.emit({ kind: 'record', event: start, stream: m.current().stream.stream });
   m.emit({ kind: 'wait', event: start, stream: stream.stream, implicit: true });
   // Host memory is moved by the host's own backend.
-  const onDevice = (tensor: TensorV): boolean => !isHost(tensor);
   m.launch(name, { stream, activation: -1 }, reads.filter(onDevice), writes.filter(onDevice));
   return m.temp(new WorkV(markDone(m, stream), tensors, form));
 }

@@ -112,9 +112,10 @@ export function awaited(m: Machine, given: Value): Value {
 }
 
 function runInPool(m: Machine, target: Value, args: readonly Value[], keywords: Keywords, node: Node): Value {
-  const { currents, device } = m;
+  const { currents, device, chosenDevice } = m;
   m.currents = new Map();
   m.device = 0;
+  m.chosenDevice = undefined;
   // When it runs nobody knows, so nothing that the host does beside it is called needless.
   m.builder.unseen();
   m.pooled++;
@@ -129,5 +130,6 @@ function runInPool(m: Machine, target: Value, args: readonly Value[], keywords: 
     m.builder.unseen();
     m.currents = currents;
     m.device = device;
+    m.chosenDevice = chosenDevice;
   }
 }

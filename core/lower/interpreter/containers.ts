@@ -33,7 +33,7 @@ import { Raised } from './frame.ts';
 import { itemsOf, partOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { leaveMessage, takeMessage, waitInThread, wakeThreads } from './threads.ts';
-import { getTensorItem, isMask, maskUnknown, setTensorItem } from './tensorItems.ts';
+import { getTensorItem, isMask, maskUnknown, readBounds, readIndex, setTensorItem } from './tensorItems.ts';
 import { resolved } from './truth.ts';
 import { versionText } from './versions.ts';
 
@@ -41,6 +41,8 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
   const value = resolved(m, owner);
   if (value instanceof ListV || value instanceof TupleV) {
     const items = value.items;
+    readIndex(m, index);
+    readBounds(m, index);
     if (typeof index === 'number') {
       const item = items[index < 0 ? items.length + index : index];
       if (item !== undefined) return item;
@@ -79,6 +81,7 @@ export function getItem(m: Machine, owner: Value, index: Value, node: Node): Val
     if (value.tensor) return getTensorItem(m, value.tensor, index);
     if (isMask(index) && !value.plain) maskUnknown(m);
     if (index instanceof SliceV) {
+      readBounds(m, index);
       const key = `[${keyPart(index.lower)}:${keyPart(index.upper)}]`;
       return memoUnknown(value, key);
     }
@@ -194,6 +197,8 @@ function slice<T>(items: readonly T[], index: SliceV): T[] {
 export function setItem(m: Machine, owner: Value, index: Value, value: Value, node: Node): void {
   const target = resolved(m, owner);
   if (target instanceof ListV) {
+    readIndex(m, index);
+    readBounds(m, index);
     if (typeof index === 'number') {
       const at = index < 0 ? target.items.length + index : index;
       m.drop(target.items[at], value);
@@ -225,6 +230,7 @@ export function setItem(m: Machine, owner: Value, index: Value, value: Value, no
   else if (target instanceof Unknown) {
     if (target.tensor) setTensorItem(m, target.tensor, index, value);
     else {
+      readBounds(m, index);
       const key = `[${isObj(index) ? keyOf(index) : String(index)}]`;
       m.drop(target.items.get(key));
       target.items.set(key, value);

@@ -393,9 +393,12 @@ export function deviceCall(
       selectStream(m, stream);
       return null;
     }
-    case 'synchronize':
-      m.emit({ kind: 'hostWait', on: { kind: 'device', device: device() } });
+    case 'synchronize': {
+      const chosen = unknownDevice(m, args[0] ?? keywords.get('device') ?? null);
+      const which = chosen ? { chosenDevice: m.numberOf(chosen) } : {};
+      m.emit({ kind: 'hostWait', on: { kind: 'device', device: device() }, ...which });
       return null;
+    }
     case 'empty_cache':
       // Memory goes back to the driver when nothing runs any more.
       m.emit({ kind: 'hostWait', on: { kind: 'device', device: device() }, implicit: true });
@@ -450,8 +453,7 @@ export function deviceCall(
       return m.device;
     case 'set_device_index':
     case 'set_device': {
-      const index = deviceIndexOf(m, args[0]);
-      if (index !== undefined) m.device = index;
+      chooseDevice(m, args[0] ?? null);
       return null;
     }
     case 'device':
@@ -507,16 +509,33 @@ export function deviceCall(
 }
 
 function deviceContext(m: Machine, value: Value): ContextV {
-  let before = m.device;
+  let { device, chosenDevice } = m;
   return m.temp(
     new ContextV(() => {
-      before = m.device;
+      ({ device, chosenDevice } = m);
       proveDevice(m, value);
-      const index = value instanceof TensorV ? m.deviceIndexOf(value.storage.device) : deviceIndexOf(m, value);
-      if (index !== undefined && index >= 0) m.device = index;
+      chooseDevice(m, value);
       return null;
     }, () => {
-      m.device = before;
+      m.device = device;
+      m.chosenDevice = chosenDevice;
     }, [value]),
   );
+}
+
+/** Makes a device the current one. None, or no index, leaves the one that is. */
+function chooseDevice(m: Machine, value: Value): void {
+  const index = value instanceof TensorV ? m.deviceIndexOf(value.storage.device) : deviceIndexOf(m, value);
+  const chosen = unknownDevice(m, value);
+  if (index !== undefined && index >= 0) m.device = index;
+  if (chosen) m.chosenDevice = m.numberOf(chosen);
+  else if (index !== undefined && index >= 0) m.chosenDevice = undefined;
+}
+
+/** The device that a value names, where nobody knows which one it is. */
+function unknownDevice(m: Machine, given: Value): DeviceClass | undefined {
+  const value = resolved(m, given);
+  if (value instanceof TensorV) return value.storage.device.index === undefined ? value.storage.device : undefined;
+  if (value instanceof DeviceV) return value.index === undefined ? value.device : undefined;
+  return value instanceof Unknown ? value.device : undefined;
 }

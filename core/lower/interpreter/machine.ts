@@ -80,6 +80,9 @@ export class Machine {
   readonly acted = new Set<string>();
   currents = new Map<number, Selection>();
   device = 0;
+  /** The device that the program has made the current one, where nobody knows which one it is. */
+  chosenDevice: number | undefined;
+  readonly chosenDevices = new Map<DeviceClass, number>();
   /** `torch.set_default_device('cuda')` was called. */
   defaultDeviceCuda = false;
   /** The path has chosen the host where there is no CUDA: what is sent to `cpu` is there already. */
@@ -355,13 +358,23 @@ export class Machine {
 
   emit(given: NewStep, selection?: Selection): number {
     // What a thread of a pool waits for, and when, is no statement about its caller.
-    const step = given.kind === 'hostWait' && this.pooled > 0 ? { ...given, implicit: true } : given;
+    const own = given.kind === 'hostWait' && this.pooled > 0 ? { ...given, implicit: true } : given;
+    const isWait = own.kind === 'wait' || own.kind === 'hostWait';
+    const step = isWait && this.chosenDevice !== undefined ? { chosenDevice: this.chosenDevice, ...own } : own;
     const origin = this.origin(selection);
     if (this.before > 0) {
       this.builder.addBefore(step, origin);
       return 0;
     }
     return this.builder.add(step, origin);
+  }
+
+  /** The number of a device of which nobody knows which one it is. */
+  numberOf(device: DeviceClass): number {
+    const root = device.find();
+    const known = this.chosenDevices.get(root) ?? this.chosenDevices.size;
+    this.chosenDevices.set(root, known);
+    return known;
   }
 
   /** Runs `action` with a budget of its own; what is left of it is not given back. */
@@ -373,7 +386,7 @@ export class Machine {
     this.#isPart = true;
     this.#budget = Math.min(limit, this.#budget);
     const stack = [...this.stack];
-    const { device, gradMode, capturing } = this;
+    const { device, chosenDevice, gradMode, capturing } = this;
     const currents = new Map([...this.currents].map(([index, selection]) => [index, { ...selection }]));
     try {
       action();
@@ -388,6 +401,7 @@ export class Machine {
       this.stack = stack;
       this.currents = currents;
       this.device = device;
+      this.chosenDevice = chosenDevice;
       this.gradMode = gradMode;
       this.capturing = capturing;
       // The order that its rest makes nobody sees either.

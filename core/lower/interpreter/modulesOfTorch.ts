@@ -182,7 +182,12 @@ export function moveUnknownModule(
   const target = given === undefined ? undefined : deviceTarget(m, given);
   if (name === 'to' && !target) return false;
   self.parameters ??= m.parameterTensor(`?${self.name}`, new DeviceClass(), 'long ago');
-  if (!nonBlocking || !m.explicit(target?.index ?? m.device)) return true;
+  if (!nonBlocking) {
+    // Parameters that are elsewhere are copied, and the host waits for each; no capture is accused of what may not happen.
+    if (!m.capturing) m.hostWaitStream(m.current(target?.index ?? m.device).stream.stream, true);
+    return true;
+  }
+  if (!m.explicit(target?.index ?? m.device)) return true;
   if (name === 'cuda' || (target?.kind === 'cuda' && !namesHost(m, given))) self.parameters.storage.device.prove();
   const selection = m.current(target?.index ?? m.device);
   // To the host they are copied out: the memory on the device is given up, not written.

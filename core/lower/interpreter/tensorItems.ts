@@ -19,18 +19,48 @@ export function getTensorItem(m: Machine, self: TensorV, index_: Value): TensorV
   if (self.fields && typeof index === 'number' && self.fields[index]) return self.fields[index];
   // What has names for its items is a dictionary after all.
   if (typeof index === 'string') return m.deriveUnknown(`named:${self.storage.id}:${index}`, index);
+  readPlaces(m, self, index);
   indexOnHost(m, self, index);
   // One index tensor or mask among others makes it a copy.
   const items = index instanceof TupleV ? index.items : [index];
-  const tensors = items.flatMap((item) => indexTensor(m, item));
+  const tensors = items.flatMap((item) => indexTensor(m, item)).filter((tensor) => !isPlaceOnHost(self, tensor));
   if (tensors.length > 0 || isPickedByList(index) || isMask(index))
     return operate(m, 'index', [self, ...tensors], [], true)!;
   return indexView(m, self, index);
 }
 
+/** A place that the device computes: the host needs its number. */
+export function readIndex(m: Machine, value_: Value): void {
+  const value = resolved(m, value_);
+  // What an unknown callee gives, or takes, may be a number after all.
+  const taken =
+    value instanceof Unknown && value.tensor?.storage.device.cuda && !m.capturing ? value.tensor : undefined;
+  const tensor = value instanceof TensorV ? value : taken;
+  if (tensor && !tensor.storage.guessed && !isHost(tensor)) hostRead(m, tensor, '__index__');
+}
+
+/** The bounds of slices, whatever it is that is sliced. */
+export function readBounds(m: Machine, index: Value): void {
+  for (const item of index instanceof TupleV ? index.items : [index]) {
+    const part = resolved(m, item);
+    if (part instanceof SliceV) for (const bound of [part.lower, part.upper, part.step]) readIndex(m, bound);
+  }
+}
+
+function readPlaces(m: Machine, self: TensorV, index: Value): void {
+  readBounds(m, index);
+  for (const item of index instanceof TupleV ? index.items : [index])
+    for (const tensor of indexTensor(m, item)) if (isPlaceOnHost(self, tensor)) readIndex(m, tensor);
+}
+
+/** What lies on the host is indexed by one number of the device's at most. */
+function isPlaceOnHost(self: TensorV, index: TensorV): boolean {
+  return isHost(self) && !isHost(index) && index.storage.device.cuda;
+}
+
 /**
- * What an index makes the host wait for: how many elements a mask picks, a bound that the device computes, the copy of an
- * index of the host's to the device.
+ * What an index makes the host wait for besides: how many elements a mask picks, the copy of an index of the host's to the
+ * device.
  */
 function indexOnHost(m: Machine, self: TensorV, index: Value): void {
   if (isHost(self)) return;
@@ -41,9 +71,6 @@ function indexOnHost(m: Machine, self: TensorV, index: Value): void {
     if (tensor && !(m.capturing && tensor.storage.guessed)) {
       if (isHost(tensor)) hostRead(m, self, 'index');
       else if (tensor.storage.boolean) hostRead(m, tensor, 'nonzero');
-    } else if (value instanceof SliceV) {
-      for (const bound of [value.lower, value.upper, value.step])
-        if (bound instanceof TensorV && !bound.storage.guessed && !isHost(bound)) hostRead(m, bound, '__index__');
     } else if (isPickedByList(value)) hostRead(m, self, 'index');
     else if (isMask(value)) maskUnknown(m);
   }
@@ -142,6 +169,7 @@ function slotOf(m: Machine, self: TensorV, key: string): TensorV {
 
 export function setTensorItem(m: Machine, self: TensorV, index_: Value, value: Value): void {
   const index = resolved(m, index_);
+  readPlaces(m, self, index);
   const part = indexView(m, self, index);
   const reads = tensorsIn(m, [value]);
   // A number is filled in where a mask is true; where elements of a tensor go is counted out.

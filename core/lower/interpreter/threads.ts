@@ -95,10 +95,11 @@ function runThread(m: Machine, self: ThreadV, node: Node): void {
 /** `mayWait`: where it waits for somebody before it does anything, it goes on when it is told. */
 function goThrough(m: Machine, self: ThreadV, node: Node, mayWait: boolean): void {
   const parent = m.builder.thread;
-  const { currents, device, idle } = m;
+  const { currents, device, chosenDevice, idle } = m;
   const stack = [...m.stack];
   m.currents = new Map();
   m.device = 0;
+  m.chosenDevice = undefined;
   m.builder.thread = self.thread!;
   m.idle = mayWait ? { thread: self.thread!, since: m.builder.length } : undefined;
   try {
@@ -113,6 +114,7 @@ function goThrough(m: Machine, self: ThreadV, node: Node, mayWait: boolean): voi
     m.builder.thread = parent;
     m.currents = currents;
     m.device = device;
+    m.chosenDevice = chosenDevice;
     m.idle = idle;
   }
 }
