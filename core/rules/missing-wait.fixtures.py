@@ -5090,3 +5090,31 @@ def head(x, rows):
         end = x.cuda().argmax()
     torch.cuda.current_stream().wait_stream(side)
     return rows[:end].tolist()
+
+#- case: a stream that waits for a value in memory
+from cuda import cuda
+
+def run(x, flags):
+    side = torch.cuda.Stream()
+    y = x.cuda() + 1
+    flags.fill_(1)
+    with torch.cuda.stream(side):
+        cuda.cuStreamWriteValue32(side.cuda_stream, flags.data_ptr(), 0, 0)
+        z = y * 2
+        #   ^ missing-wait
+    torch.cuda.current_stream().wait_stream(side)
+    z.record_stream(torch.cuda.current_stream())
+    return z
+#- good
+from cuda import cuda
+
+def run(x, flags):
+    side = torch.cuda.Stream()
+    y = x.cuda() + 1
+    flags.fill_(1)
+    with torch.cuda.stream(side):
+        cuda.cuStreamWaitValue32(side.cuda_stream, flags.data_ptr(), 1, 0)
+        z = y * 2
+    torch.cuda.current_stream().wait_stream(side)
+    z.record_stream(torch.cuda.current_stream())
+    return z

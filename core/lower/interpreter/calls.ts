@@ -57,7 +57,7 @@ import { launchKernel } from './kernels.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { external } from './modules.ts';
 import { callModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
-import { eventMethod, eventOf, othersMayRecord, streamContext, streamMethod, streamOf } from './streams.ts';
+import { eventMethod, eventOf, joinAll, othersMayRecord, streamContext, streamMethod, streamOf } from './streams.ts';
 import { tensorMethod, tensorOf } from './tensors.ts';
 import { threadMethod, threadOf } from './threads.ts';
 import { deviceTarget } from './transfers.ts';
@@ -259,6 +259,9 @@ const ordering = /wait|sync|join|barrier|ready|finish|ensure|complete/i;
 /** Callees that hand out what is there already. */
 const onlyGives = /(^|[._])(get|peek|find|lookup|pop\w*|current|default)(_|$|\()/;
 
+/** Callees that let a stream wait for a value in memory, which any work of any stream may write: `cuStreamWaitValue32`. */
+const waitsOnDevice = /wait_?(?:on_?)?(?:value|flag|signal|mem)|(?:signal|flag|value)_?wait|batch_?mem_?op/i;
+
 /** A callee that nobody here knows. */
 export function unknownCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
   const values = [...args, ...keywords.values()];
@@ -295,6 +298,7 @@ export function unknownCall(m: Machine, name: string, args: readonly Value[], ke
     if (stream instanceof StreamV) {
       streams.add(stream.stream);
       m.hostWaitStream(stream.stream, true);
+      if (waitsOnDevice.test(name)) joinAll(m, stream);
     } else if (value instanceof EventV) {
       m.builder.events[value.event]!.unknown = true;
       m.emit({ kind: 'hostWait', on: { kind: 'event', event: value.event }, implicit: true });
