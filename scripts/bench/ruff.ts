@@ -1,6 +1,7 @@
 /**
- * A cold `raceline check` of the packages of test/ecosystem next to `ruff check --no-cache` of the same folders, one after
- * the other in one run, since only their ratio means something on a shared machine. Takes minutes: it runs when it is named.
+ * A cold `raceline check` of the packages of test/ecosystem next to `ruff check --no-cache` of the same folders, all of them
+ * as one tree and then one after the other, in one run, since only their ratio means something on a shared machine. Takes
+ * minutes: it runs when it is named.
  */
 import { spawnSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
@@ -34,27 +35,23 @@ export async function bench({ root }: { root: string }): Promise<Row[]> {
   if (!names.length) throw new Error("there are no packages; bring them with 'npm run ecosystem -- --fetch'");
   const ruff = installRuff(path.join(folder, 'ruff'));
   const cli = path.join(root, 'dist', 'cli.js');
+  const compared = (cwd: string) => ({
+    // Nothing cached, no settings of the package, and what git ignores (here: all of it) is read.
+    theirs: timed(cwd, [ruff, 'check', '--no-cache', '--exit-zero', '-q', '--isolated', '--no-respect-gitignore', '.']),
+    ours: timed(cwd, [process.execPath, cli, 'check', '.']),
+  });
+  const whole = compared(path.join(folder, 'packages'));
   const rows = names.map((name) => {
     const cwd = path.join(folder, 'packages', name);
-    // Nothing cached, no settings of the package, and what git ignores (here: all of it) is read.
-    const theirs = timed(cwd, [
-      ruff,
-      'check',
-      '--no-cache',
-      '--exit-zero',
-      '-q',
-      '--isolated',
-      '--no-respect-gitignore',
-      '.',
-    ]);
-    const ours = timed(cwd, [process.execPath, cli, 'check', '.']);
-    return { name, files: pythonFiles(cwd), ours, theirs };
+    return { name, files: pythonFiles(cwd), ...compared(cwd) };
   });
   const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0);
   const ours = { wall: sum((row) => row.ours.wall), user: sum((row) => row.ours.user) };
   const theirs = { wall: sum((row) => row.theirs.wall), user: sum((row) => row.theirs.user) };
   const costly = [...rows].sort((a, b) => b.ours.user - a.ours.user).slice(0, 12);
   return [
+    ratio('the whole tree at once', 'wall', whole.ours, whole.theirs),
+    ratio('the whole tree at once', 'user', whole.ours, whole.theirs),
     ratio(`all ${rows.length} packages`, 'wall', ours, theirs, `${sum((row) => row.files)} files`),
     ratio(`all ${rows.length} packages`, 'user', ours, theirs),
     ...costly.map((row) => ratio(row.name, 'user', row.ours, row.theirs, `${row.files} files`)),
