@@ -4,9 +4,10 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import path from 'node:path';
 import { createSourceChecker, type SourceChecker, type SourceFile } from '../../core/checkSource.ts';
-import { createPythonParser } from '../../core/python/parse.ts';
+import { mentionsStreams } from '../../core/lower/words.ts';
+import { createPythonParser, type PythonParser } from '../../core/python/parse.ts';
 import { type Kind, mutantsOf } from './mutate.ts';
-import { ecosystemUnits, linesOf, twinUnits, type Unit } from './units.ts';
+import { ecosystemUnits, linesOf, pythonFilesIn, twinUnits, type Unit } from './units.ts';
 
 export interface Options {
   readonly root: string;
@@ -38,6 +39,7 @@ export async function run(options: Options): Promise<void> {
     pythonWasm: readFileSync(require.resolve('tree-sitter-python/tree-sitter-python.wasm')),
   });
   const exempt = exemptStatements(path.join(root, 'test', 'ecosystem', 'exempt.txt'));
+  if (options.only === 'package') return console.log(wholePackage(parser, options.folders));
   const groups = {
     ecosystem: () => ecosystemUnits(root, options.folders),
     twins: () => twinUnits(root),
@@ -71,6 +73,32 @@ export async function run(options: Options): Promise<void> {
       `${group}: ${(['waits', 'record_stream', 'synchronize'] as const).map((kind) => share(kind, tallies.get(kind))).join('; ')}`,
     );
   }
+}
+
+/** A package in which most waits stand in the midst of code that has nothing to do with streams. */
+const large = 'sglang';
+
+/** Of each of its files the last wait is taken out, of all at once: the package is checked as a whole, before and after. */
+function wholePackage(parser: PythonParser, folders: Options['folders']): string {
+  const folder = folders.get(large);
+  if (!folder) throw new Error(`${large} is not in packages.json`);
+  const files = pythonFilesIn(folder());
+  const mutated = new Map<string, string>();
+  for (const { file, text } of files) {
+    if (!mentionsStreams(text)) continue;
+    const last = mutantsOf(parser, file, text).findLast(
+      ({ kind, statement }) => kind === 'waits' && /\.wait_/.test(statement),
+    );
+    if (last) mutated.set(file, last.text);
+  }
+  const before = found(createSourceChecker(parser), files);
+  const after = found(
+    createSourceChecker(parser),
+    files.map(({ file, text }) => ({ file, text: mutated.get(file) ?? text })),
+  );
+  const noticed = new Set([...after].flatMap((key) => (before.has(key) ? [] : key.slice(0, key.lastIndexOf(':')))));
+  const all = mutated.size;
+  return `${large} as a whole, one wait of each file: in ${noticed.size} of ${all} files something is noticed (${((100 * noticed.size) / all).toFixed(1)} %)`;
 }
 
 function nameOf({ name, files }: Unit, file: string): string {

@@ -50,6 +50,13 @@ export function twinUnits(root: string): Unit[] {
   return units;
 }
 
+export function pythonFilesIn(folder: string): SourceFile[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith('.py'))
+    .sort()
+    .map((name) => ({ file: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(folder, name), 'utf8') }));
+}
+
 /** Lines without comments and empty ones. */
 export function linesOf(file: string): string[] {
   return readFileSync(file, 'utf8')
