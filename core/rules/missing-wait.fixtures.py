@@ -4737,3 +4737,82 @@ def run(x):
     torch.cuda.current_stream().wait_stream(net.side)
     net.seen.record_stream(torch.cuda.current_stream())
     return net.seen + x
+
+#- case: the body of a generator expression runs where an item is asked for
+def collate(batch):
+    return batch.cuda(non_blocking=True)
+
+def run(data):
+    side = torch.cuda.Stream()
+    it = (collate(data[i : i + 8]) for i in range(0, 64, 8))
+    total = torch.zeros((), device="cuda")
+    while True:
+        with torch.cuda.stream(side):
+            x = next(it, None)
+        if x is None:
+            break
+        x.record_stream(torch.cuda.current_stream())
+        total += x.sum()
+        #        ^ missing-wait
+    return total
+#- good
+def collate(batch):
+    return batch.cuda(non_blocking=True)
+
+def run(data):
+    side = torch.cuda.Stream()
+    it = (collate(data[i : i + 8]) for i in range(0, 64, 8))
+    total = torch.zeros((), device="cuda")
+    while True:
+        with torch.cuda.stream(side):
+            x = next(it, None)
+        if x is None:
+            break
+        torch.cuda.current_stream().wait_stream(side)
+        x.record_stream(torch.cuda.current_stream())
+        total += x.sum()
+    return total
+
+#- case: a generator expression and a map that another function goes through
+def doubled(items, side):
+    with torch.cuda.stream(side):
+        return [item * 2 for item in items]
+      # ^ missing-wait
+
+def run(x):
+    side = torch.cuda.Stream()
+    y = x.cuda() + 1
+    made = doubled((y * i for i in range(2)), side)
+    torch.cuda.current_stream().wait_stream(side)
+    for item in made:
+        item.record_stream(torch.cuda.current_stream())
+    return made
+#- good
+def doubled(items, side):
+    with torch.cuda.stream(side):
+        return [item * 2 for item in items]
+
+def run(x):
+    side = torch.cuda.Stream()
+    y = x.cuda() + 1
+    z = x.cuda() + 2
+    side.wait_stream(torch.cuda.current_stream())
+    first = doubled((y * i for i in range(2)), side)
+    second = doubled(map(lambda i: z * i, range(2)), side)
+    torch.cuda.current_stream().wait_stream(side)
+    for item in first + second:
+        item.record_stream(torch.cuda.current_stream())
+    return first, second
+
+#- case: a generator expression and a map that are written under a stream, and gone through outside
+def run(x):
+    side = torch.cuda.Stream()
+    base = x.cuda() + 1
+    with torch.cuda.stream(side):
+        scaled = (base * i for i in range(4))
+        rectified = map(torch.relu, [base])
+        kept = filter(lambda item: item.sum() > 0, [base])
+    total = sum(scaled)
+    for y in rectified:
+        total = total + y
+    return total + torch.stack(list(kept))

@@ -33,7 +33,8 @@ import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
 import { GeneratorV, isCaught } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
-import { iterate, itemsOf } from './iteration.ts';
+import { iterate, itemsOf, type PyIterator } from './iteration.ts';
+import { makeLazily } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
@@ -134,16 +135,16 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
           },
         };
       });
-    case 'map':
-      return m.temp(new ListV(mapped(m, args, node)));
-    case 'filter':
-      return m.temp(
-        new ListV(
-          itemsOf(m, args[1] ?? null, node).filter((item) =>
-            truth(m, first === null ? item : call(m, first, [item], new Map(), node), node),
-          ),
-        ),
+    case 'map': {
+      const inner = args.slice(1).map((arg) => iterate(m, arg, node));
+      return makeLazily(m, node, [...args, ...inner.map(({ keep }) => keep ?? null)], () =>
+        mapped(m, first, inner, node),
       );
+    }
+    case 'filter': {
+      const inner = iterate(m, args[1] ?? null, node);
+      return makeLazily(m, node, [...args, inner.keep ?? null], () => filtered(m, first, inner, node));
+    }
     case 'list':
     case 'tuple':
     case 'sorted':
@@ -339,23 +340,31 @@ function add(m: Machine, left: Value, right: Value): Value {
   return plain('sum');
 }
 
-function mapped(m: Machine, args: readonly Value[], node: Node): Value[] {
-  const inner = args.slice(1).map((arg) => iterate(m, arg, node));
-  const items: Value[] = [];
-  while (items.length < 64) {
+function* mapped(m: Machine, fn: Value, inner: readonly PyIterator[], node: Node): Generator<Value, void, Value> {
+  for (let turn = 0; turn < mostItems && inner.length > 0; turn++) {
     const row: Value[] = [];
     for (const iterator of inner) {
       const item = iterator.next();
-      if (item === undefined) return items;
+      if (item === undefined) return;
       row.push(item);
     }
-    if (row.length === 0) return items;
-    const made = call(m, args[0] ?? null, row, new Map(), node);
-    m.hold(made);
-    items.push(made);
+    const made = call(m, fn, row, new Map(), node);
+    m.frame.temps = [];
+    yield made;
   }
-  return items;
 }
+
+function* filtered(m: Machine, fn: Value, inner: PyIterator, node: Node): Generator<Value, void, Value> {
+  for (let turn = 0; turn < mostItems; turn++) {
+    const item = inner.next();
+    if (item === undefined) return;
+    const passes = truth(m, fn === null ? item : call(m, fn, [item], new Map(), node), node);
+    m.frame.temps = [];
+    if (passes) yield item;
+  }
+}
+
+const mostItems = 64;
 
 function lazy(
   m: Machine,

@@ -49,6 +49,7 @@ import { atEndOfBackward, registerHook, registerSavedTensorsHooks } from './hook
 import { libraryCall } from './library.ts';
 import { itemsOf } from './iteration.ts';
 import { makeLoader } from './loaders.ts';
+import { drained } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { hostRead, isHost, operate } from './memory.ts';
 import { external } from './modules.ts';
@@ -74,7 +75,8 @@ function plain(name: string): Unknown {
   return value;
 }
 
-export function callExternal(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
+export function callExternal(m: Machine, path: string, args_: readonly Value[], keywords: Keywords, node: Node): Value {
+  const args = path.startsWith('torch.') ? drained(m, args_) : args_;
   const ofDevice = deviceFunction(path);
   // What is judged here runs on CUDA.
   if (asksForOther(path)) return m.decide(`available:${path}`, false, node);

@@ -310,6 +310,7 @@ export class Machine {
       yielded: undefined,
       firstArgument,
       hidden: false,
+      inside: undefined,
     };
   }
 
