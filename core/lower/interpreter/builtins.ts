@@ -33,7 +33,7 @@ import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
 import { GeneratorV, isCaught } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
-import { iterate, itemsOf, type PyIterator } from './iteration.ts';
+import { itemAt, iterate, itemsOf, type PyIterator } from './iteration.ts';
 import { makeLazily } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
@@ -212,6 +212,12 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
         if (method instanceof FunctionV) return call(m, new BoundMethodV(first, method), [], new Map(), node);
       }
       if (first instanceof Unknown && first.loader) return first;
+      if (first instanceof Unknown && !first.tensor) {
+        let at = 0;
+        const following = (): Value | undefined =>
+          at < Math.max(m.turns, askedTurns) ? itemAt(first, at++) : undefined;
+        return m.temp(new IteratorV(following, [first]));
+      }
       const inner = iterate(m, first, node);
       return m.temp(new IteratorV(() => inner.next(), [first, inner.keep ?? null]));
     }
@@ -383,6 +389,12 @@ function lazy(
     ),
   );
 }
+
+/**
+ * Items of an iterator over what nobody knows, which are asked for one by one: what is taken ahead of its use, or lets go of
+ * the one before, comes round in so many.
+ */
+const askedTurns = 4;
 
 const concreteTurns = 12;
 const shortTurns = 4;
