@@ -4816,3 +4816,164 @@ def run(x):
     for y in rectified:
         total = total + y
     return total + torch.stack(list(kept))
+
+#- case: a module's forward reads the weight that was written by its name
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        net[0].weight.mul_(0.5)
+    with torch.cuda.stream(side):
+        y = net(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    with torch.no_grad():
+        net[0].weight.mul_(0.5)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a module's forward reads the weight into which values were copied
+import torch.nn as nn
+
+def run(values):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    net.weight.data.copy_(values.cuda() + 1)
+    with torch.cuda.stream(side):
+        y = net(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run(values):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    net.weight.data.copy_(values.cuda() + 1)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run(values):
+    net = nn.Linear(8, 8).cuda()
+    other = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    other.weight.data.copy_(values.cuda() + 1)
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a module that gets another type of elements on a stream of its own
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8, device="cuda")
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").half()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.half()
+    y = net(x)
+    #   ^ missing-wait
+    side.synchronize()
+    return y
+#- good
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8, device="cuda")
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").half()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.half()
+    torch.cuda.current_stream().wait_stream(side)
+    return net(x)
+
+#- case: a module that is sent to another type of elements, and run on a stream of its own
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").bfloat16()
+    torch.cuda.synchronize()
+    net.to(torch.bfloat16)
+    with torch.cuda.stream(side):
+        y = net(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").bfloat16()
+    net.to(torch.bfloat16)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a module that has that type of elements already, may have it, or is on the host
+import torch.nn as nn
+
+def has(x):
+    net = nn.Linear(8, 8).half().cuda()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half().to("cuda", torch.float16)
+    return net(x.cuda().half())
+
+def may_have(x, dtype):
+    net = nn.Linear(8, 8).cuda().to(dtype)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half()
+    return net(x.cuda().half())
+
+def chosen(x):
+    torch.set_default_dtype(torch.float16)
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half()
+    return net(x.cuda())
+
+def on_host(x):
+    net = nn.Linear(8, 8)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half()
+    net.cuda()
+    return net(x.cuda().half())

@@ -181,9 +181,11 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
         : m.decide(`is_tensor:${idOf(args[0])}`, true, node);
     case 'is_grad_enabled':
       return m.gradMode;
+    case 'set_default_dtype':
+      m.defaultElements = undefined;
+      return null;
     case 'manual_seed':
     case 'set_float32_matmul_precision':
-    case 'set_default_dtype':
     case 'set_num_threads':
     case '_dynamo.mark_dynamic':
       return null;
