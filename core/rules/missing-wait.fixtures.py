@@ -4977,3 +4977,190 @@ def on_host(x):
         net.half()
     net.cuda()
     return net(x.cuda().half())
+
+#- case: a copy of a module has parameters of its own, written where it is made
+import copy
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(2)])
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x) * self.scale
+        return x
+
+def run():
+    net = Net().cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    twin = copy.deepcopy(net)
+    with torch.cuda.stream(side):
+        y = twin(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import copy
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(2)])
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x) * self.scale
+        return x
+
+def run():
+    net = Net().cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    twin = copy.deepcopy(net)
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = twin(y)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a copy of a module reads the parameters that it copies
+import copy
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        net.weight.mul_(2)
+    with torch.cuda.stream(side):
+        twin = copy.deepcopy(net)
+        #      ^ missing-wait
+    side.synchronize()
+    return twin
+#- good
+import copy
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        net.weight.mul_(2)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        twin = copy.deepcopy(net)
+    side.synchronize()
+    return twin
+
+#- case: copies of modules on the host, and of one whose hook waits
+import copy
+import torch.nn as nn
+
+def on_host(x):
+    side = torch.cuda.Stream()
+    net = nn.Linear(8, 8)
+    twin = copy.deepcopy(net)
+    net.cuda()
+    twin.half()
+    with torch.cuda.stream(side):
+        twin.cuda()
+    torch.cuda.current_stream().wait_stream(side)
+    x = x.cuda()
+    return net(x), twin(x.half())
+
+def hooked(x):
+    side = torch.cuda.Stream()
+    net = nn.Linear(8, 8).cuda()
+    net.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    twin = copy.deepcopy(net)
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True)
+    y.record_stream(torch.cuda.current_stream())
+    return twin(y)
+
+#- case: a state is read, and the parameters are written, where it is loaded
+import torch.nn as nn
+
+def reads():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    state = {name: value + 1 for name, value in net.state_dict().items()}
+    with torch.cuda.stream(side):
+        net.load_state_dict(state)
+      # ^ missing-wait
+    side.synchronize()
+    return state
+
+def writes(x):
+    net = nn.Linear(8, 8).cuda()
+    other = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.load_state_dict(other.state_dict())
+    y = net(x)
+    #   ^ missing-wait
+    side.synchronize()
+    return y
+#- good
+import torch.nn as nn
+
+def reads():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    state = {name: value + 1 for name, value in net.state_dict().items()}
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        net.load_state_dict(state)
+    side.synchronize()
+    return state
+
+def writes(x):
+    net = nn.Linear(8, 8).cuda()
+    other = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.load_state_dict(other.state_dict())
+    torch.cuda.current_stream().wait_stream(side)
+    return net(x)
+#- good
+import torch.nn as nn
+
+def from_file(path):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    net.load_state_dict(torch.load(path, map_location="cpu"))
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+def onto_the_device(path):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    net.load_state_dict(torch.load(path, map_location="cuda"))
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())

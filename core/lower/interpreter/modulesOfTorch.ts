@@ -192,6 +192,87 @@ function elementsNamed(m: Machine, value: Value | undefined): string | undefined
   return name === undefined ? undefined : (elementsOf[name] ?? name);
 }
 
+/** What `copy.deepcopy` makes of a module: each tensor is read into memory of its own, each part is another one. */
+export function copyOfModule(m: Machine, module: Obj, copies = new Map<Value, Value>()): Value {
+  const copyOf = (value: Value): Value => {
+    const known = copies.get(value);
+    if (known !== undefined) return known;
+    if (value instanceof TensorV) return made(value, copyOfTensor(m, value));
+    if (isObj(value) && isModule(value)) return copyOfModule(m, value, copies);
+    if (value instanceof BoundMethodV) return m.temp(new BoundMethodV(copyOf(value.self), value.target));
+    if (value instanceof ListV) {
+      const list = made(value, m.temp(new ListV([])));
+      list.items = value.items.map(copyOf);
+      list.open = value.open;
+      return list;
+    }
+    if (value instanceof TupleV) return m.temp(new TupleV(value.items.map(copyOf), value.fields));
+    if (value instanceof DictV) {
+      const dict = made(value, m.temp(new DictV()));
+      for (const [key, entry] of value.entries) dict.entries.set(key, { key: entry.key, value: copyOf(entry.value) });
+      dict.open = value.open;
+      return dict;
+    }
+    return value;
+  };
+  const made = <T extends Value>(value: Value, copy: T): T => {
+    copies.set(value, copy);
+    return copy;
+  };
+  if (module instanceof NativeV) {
+    const copy = made(module, m.temp(new NativeV(module.path)));
+    copy.tensors = module.tensors.map((tensor) => copyOf(tensor) as TensorV);
+    copy.parts = module.parts.map(copyOf);
+    for (const [name, value] of module.attributes) copy.attributes.set(name, copyOf(value));
+    if (module.device) {
+      copy.device = new DeviceClass();
+      if (module.device.cuda) copy.device.unite(module.device);
+    }
+    return copy;
+  }
+  if (!(module instanceof InstanceV)) return module;
+  const copy = made(module, m.temp(new InstanceV(module.cls)));
+  for (const [name, value] of module.attributes) copy.attributes.set(name, copyOf(value));
+  copy.open = module.open;
+  return copy;
+}
+
+/** On the host, as far as anybody knows, it is a parameter of which nobody knows where it will go. */
+function copyOfTensor(m: Machine, tensor: TensorV): TensorV {
+  const { storage } = tensor;
+  const copy =
+    isHost(tensor) || storage.device.cuda
+      ? operate(m, 'deepcopy', [tensor], [], true)!
+      : m.parameterTensor(m.builder.blocks[storage.block]!.name, new DeviceClass(), 'unknown');
+  copy.saved = undefined;
+  copy.grads = tensor.grads;
+  copy.rows = tensor.rows;
+  copy.size = tensor.size;
+  copy.transposed = tensor.transposed;
+  copy.storage.elements = storage.elements;
+  return copy;
+}
+
+/**
+ * Each parameter on the device is written on the current stream, and what it gets is read there. What comes from the host,
+ * or from nobody knows where, is there before the host goes on.
+ */
+function loadState(m: Machine, self: Value, given: Value, assigns: boolean): void {
+  // The given tensors take the parameters' places.
+  if (assigns) return;
+  const written = [...new Set(tensorsOfModule(self))].filter((t) => !isHost(t) && t.storage.device.cuda);
+  if (written.length === 0) return;
+  const index = m.deviceIndexOf(written[0]!.storage.device);
+  const isThere = ({ storage: { device } }: TensorV): boolean => device.cuda && m.deviceIndexOf(device) === index;
+  const sources = tensorsIn(m, [given]);
+  const read = sources.filter((tensor) => !isHost(tensor) && isThere(tensor));
+  const selection = m.current(index);
+  m.launch('load_state_dict', selection, read, written);
+  if (read.length > 0 && read.length === sources.length) return;
+  m.builder.unseen();
+  m.hostWaitStream(selection.stream.stream, true);
+}
+
 function mayNameElements(m: Machine, value: Value | undefined): boolean {
   const given = value === undefined ? null : resolved(m, value);
   return given instanceof ExternalV || given instanceof Unknown || given instanceof TensorV;
@@ -320,6 +401,12 @@ export function moduleMethod(
       return dict;
     }
     case 'load_state_dict':
+      loadState(
+        m,
+        self,
+        args[0] ?? keywords.get('state_dict') ?? null,
+        flag(m, keywords.get('assign') ?? args[2], node),
+      );
       return null;
     case 'children':
     case 'modules':
