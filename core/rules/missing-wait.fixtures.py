@@ -5164,3 +5164,29 @@ def onto_the_device(path):
         y = net(x)
     side.synchronize()
     print(y.sum().item())
+
+#- case: a copy of a module, or of a tensor, of which nobody knows what it is has memory of its own
+import copy
+
+def module(model, x):
+    side = torch.cuda.Stream()
+    t = x.cuda() + 1
+    twin = copy.deepcopy(model)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        twin.weight.data.copy_(t, non_blocking=True)
+    model.weight.data.add_(t)
+    side.synchronize()
+    return twin
+
+def tensor(x):
+    side = torch.cuda.Stream()
+    t = x.cuda() + 1
+    x.mul_(t)
+    kept = copy.deepcopy(x)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        kept.mul_(t)
+    x.add_(t)
+    side.synchronize()
+    return kept
