@@ -25,7 +25,7 @@ function walkValue(value: object, enter: (node: Node & { readonly kind?: string 
 const used = new WeakMap<Node, ReadonlySet<string>>();
 
 /** Names that the body of a function mentions, nested functions included. */
-export function namesUsed(node: FunctionDef | Lambda): ReadonlySet<string> {
+export function namesUsed(node: Node): ReadonlySet<string> {
   const known = used.get(node);
   if (known) return known;
   const names = new Set<string>();

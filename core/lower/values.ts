@@ -243,6 +243,8 @@ export class Storage extends Obj {
   boolean = false;
   /** This rank has sent it to others: what a broadcast then does to it here is to read it. */
   sent = false;
+  /** Type of the elements of a module's parameters, where it is known: a conversion to that one does nothing. */
+  elements: string | undefined;
   /** Streams that the program says use it, by record_stream. */
   announced: Set<StreamId> | undefined;
   constructor(

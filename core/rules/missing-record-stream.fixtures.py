@@ -807,3 +807,100 @@ def sums(hosts):
         if i != (len(hosts) - 1):
             with torch.cuda.stream(copies):
                 buffer.copy_(hosts[i + 1], non_blocking=True)
+
+#- case: an object that goes on by itself takes from an iterator over what nobody knows, a loop from it
+class Feed:
+    def __init__(self, source):
+        self.it = iter(source)
+        self.side = torch.cuda.Stream()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with torch.cuda.stream(self.side):
+            batch = next(self.it).to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return batch
+
+def run(source):
+    total = torch.zeros((), device="cuda")
+    for batch in Feed(source):
+        total += batch.sum()
+      #          ^ missing-record-stream
+    return total
+#- good
+class Feed:
+    def __init__(self, source):
+        self.it = iter(source)
+        self.side = torch.cuda.Stream()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        with torch.cuda.stream(self.side):
+            batch = next(self.it).to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch.record_stream(torch.cuda.current_stream())
+        return batch
+
+def run(source):
+    total = torch.zeros((), device="cuda")
+    for batch in Feed(source):
+        total += batch.sum()
+    return total
+#- good
+class Feed:
+    def __init__(self, source):
+        self.it = iter(source)
+        self.side = torch.cuda.Stream()
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        self.side.wait_stream(torch.cuda.current_stream())
+        with torch.cuda.stream(self.side):
+            batch = next(self.it).to("cuda", non_blocking=True)
+        torch.cuda.current_stream().wait_stream(self.side)
+        return batch
+
+def run(source):
+    total = torch.zeros((), device="cuda")
+    for batch in Feed(source):
+        total += batch.sum()
+    return total
+#- good
+class Feed:
+    def __init__(self, source):
+        self.it = iter(source)
+        self.side = torch.cuda.Stream()
+        self.take()
+
+    def take(self):
+        try:
+            batch = next(self.it)
+        except StopIteration:
+            self.ready = None
+            return
+        with torch.cuda.stream(self.side):
+            self.ready = batch.to("cuda", non_blocking=True)
+
+    def __iter__(self):
+        return self
+
+    def __next__(self):
+        torch.cuda.current_stream().wait_stream(self.side)
+        batch = self.ready
+        if batch is None:
+            raise StopIteration
+        batch.record_stream(torch.cuda.current_stream())
+        self.take()
+        return batch
+
+def run(source):
+    total = torch.zeros((), device="cuda")
+    for batch in Feed(source):
+        total += batch.sum()
+    return total

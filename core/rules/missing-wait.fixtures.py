@@ -5118,3 +5118,455 @@ def run(x, flags):
     torch.cuda.current_stream().wait_stream(side)
     z.record_stream(torch.cuda.current_stream())
     return z
+#- case: the body of a generator expression runs where an item is asked for
+def collate(batch):
+    return batch.cuda(non_blocking=True)
+
+def run(data):
+    side = torch.cuda.Stream()
+    it = (collate(data[i : i + 8]) for i in range(0, 64, 8))
+    total = torch.zeros((), device="cuda")
+    while True:
+        with torch.cuda.stream(side):
+            x = next(it, None)
+        if x is None:
+            break
+        x.record_stream(torch.cuda.current_stream())
+        total += x.sum()
+        #        ^ missing-wait
+    return total
+#- good
+def collate(batch):
+    return batch.cuda(non_blocking=True)
+
+def run(data):
+    side = torch.cuda.Stream()
+    it = (collate(data[i : i + 8]) for i in range(0, 64, 8))
+    total = torch.zeros((), device="cuda")
+    while True:
+        with torch.cuda.stream(side):
+            x = next(it, None)
+        if x is None:
+            break
+        torch.cuda.current_stream().wait_stream(side)
+        x.record_stream(torch.cuda.current_stream())
+        total += x.sum()
+    return total
+
+#- case: a generator expression and a map that another function goes through
+def doubled(items, side):
+    with torch.cuda.stream(side):
+        return [item * 2 for item in items]
+      # ^ missing-wait
+
+def run(x):
+    side = torch.cuda.Stream()
+    y = x.cuda() + 1
+    made = doubled((y * i for i in range(2)), side)
+    torch.cuda.current_stream().wait_stream(side)
+    for item in made:
+        item.record_stream(torch.cuda.current_stream())
+    return made
+#- good
+def doubled(items, side):
+    with torch.cuda.stream(side):
+        return [item * 2 for item in items]
+
+def run(x):
+    side = torch.cuda.Stream()
+    y = x.cuda() + 1
+    z = x.cuda() + 2
+    side.wait_stream(torch.cuda.current_stream())
+    first = doubled((y * i for i in range(2)), side)
+    second = doubled(map(lambda i: z * i, range(2)), side)
+    torch.cuda.current_stream().wait_stream(side)
+    for item in first + second:
+        item.record_stream(torch.cuda.current_stream())
+    return first, second
+
+#- case: a generator expression and a map that are written under a stream, and gone through outside
+def run(x):
+    side = torch.cuda.Stream()
+    base = x.cuda() + 1
+    with torch.cuda.stream(side):
+        scaled = (base * i for i in range(4))
+        rectified = map(torch.relu, [base])
+        kept = filter(lambda item: item.sum() > 0, [base])
+    total = sum(scaled)
+    for y in rectified:
+        total = total + y
+    return total + torch.stack(list(kept))
+
+#- case: a module's forward reads the weight that was written by its name
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        net[0].weight.mul_(0.5)
+    with torch.cuda.stream(side):
+        y = net(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    with torch.no_grad():
+        net[0].weight.mul_(0.5)
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a module's forward reads the weight into which values were copied
+import torch.nn as nn
+
+def run(values):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    net.weight.data.copy_(values.cuda() + 1)
+    with torch.cuda.stream(side):
+        y = net(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run(values):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    net.weight.data.copy_(values.cuda() + 1)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run(values):
+    net = nn.Linear(8, 8).cuda()
+    other = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    other.weight.data.copy_(values.cuda() + 1)
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a module that gets another type of elements on a stream of its own
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8, device="cuda")
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").half()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.half()
+    y = net(x)
+    #   ^ missing-wait
+    side.synchronize()
+    return y
+#- good
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8, device="cuda")
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").half()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.half()
+    torch.cuda.current_stream().wait_stream(side)
+    return net(x)
+
+#- case: a module that is sent to another type of elements, and run on a stream of its own
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").bfloat16()
+    torch.cuda.synchronize()
+    net.to(torch.bfloat16)
+    with torch.cuda.stream(side):
+        y = net(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import torch.nn as nn
+
+def run():
+    net = nn.Sequential(nn.Linear(8, 8), nn.ReLU()).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda").bfloat16()
+    net.to(torch.bfloat16)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a module that has that type of elements already, may have it, or is on the host
+import torch.nn as nn
+
+def has(x):
+    net = nn.Linear(8, 8).half().cuda()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half().to("cuda", torch.float16)
+    return net(x.cuda().half())
+
+def may_have(x, dtype):
+    net = nn.Linear(8, 8).cuda().to(dtype)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half()
+    return net(x.cuda().half())
+
+def chosen(x):
+    torch.set_default_dtype(torch.float16)
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half()
+    return net(x.cuda())
+
+def on_host(x):
+    net = nn.Linear(8, 8)
+    side = torch.cuda.Stream()
+    with torch.cuda.stream(side):
+        net.half()
+    net.cuda()
+    return net(x.cuda().half())
+
+#- case: a copy of a module has parameters of its own, written where it is made
+import copy
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(2)])
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x) * self.scale
+        return x
+
+def run():
+    net = Net().cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    twin = copy.deepcopy(net)
+    with torch.cuda.stream(side):
+        y = twin(x)
+        #   ^ missing-wait
+    side.synchronize()
+    print(y.sum().item())
+#- good
+import copy
+import torch.nn as nn
+
+class Net(nn.Module):
+    def __init__(self):
+        super().__init__()
+        self.layers = nn.ModuleList([nn.Linear(8, 8) for _ in range(2)])
+        self.scale = nn.Parameter(torch.ones(8))
+
+    def forward(self, x):
+        for layer in self.layers:
+            x = layer(x) * self.scale
+        return x
+
+def run():
+    net = Net().cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    twin = copy.deepcopy(net)
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = twin(y)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a copy of a module reads the parameters that it copies
+import copy
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        net.weight.mul_(2)
+    with torch.cuda.stream(side):
+        twin = copy.deepcopy(net)
+        #      ^ missing-wait
+    side.synchronize()
+    return twin
+#- good
+import copy
+import torch.nn as nn
+
+def run():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    with torch.no_grad():
+        net.weight.mul_(2)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        twin = copy.deepcopy(net)
+    side.synchronize()
+    return twin
+
+#- case: copies of modules on the host, and of one whose hook waits
+import copy
+import torch.nn as nn
+
+def on_host(x):
+    side = torch.cuda.Stream()
+    net = nn.Linear(8, 8)
+    twin = copy.deepcopy(net)
+    net.cuda()
+    twin.half()
+    with torch.cuda.stream(side):
+        twin.cuda()
+    torch.cuda.current_stream().wait_stream(side)
+    x = x.cuda()
+    return net(x), twin(x.half())
+
+def hooked(x):
+    side = torch.cuda.Stream()
+    net = nn.Linear(8, 8).cuda()
+    net.register_forward_pre_hook(lambda module, args: torch.cuda.current_stream().wait_stream(side))
+    twin = copy.deepcopy(net)
+    with torch.cuda.stream(side):
+        y = x.cuda(non_blocking=True)
+    y.record_stream(torch.cuda.current_stream())
+    return twin(y)
+
+#- case: a state is read, and the parameters are written, where it is loaded
+import torch.nn as nn
+
+def reads():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    state = {name: value + 1 for name, value in net.state_dict().items()}
+    with torch.cuda.stream(side):
+        net.load_state_dict(state)
+      # ^ missing-wait
+    side.synchronize()
+    return state
+
+def writes(x):
+    net = nn.Linear(8, 8).cuda()
+    other = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.load_state_dict(other.state_dict())
+    y = net(x)
+    #   ^ missing-wait
+    side.synchronize()
+    return y
+#- good
+import torch.nn as nn
+
+def reads():
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    torch.cuda.synchronize()
+    state = {name: value + 1 for name, value in net.state_dict().items()}
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        net.load_state_dict(state)
+    side.synchronize()
+    return state
+
+def writes(x):
+    net = nn.Linear(8, 8).cuda()
+    other = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = x.cuda()
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        net.load_state_dict(other.state_dict())
+    torch.cuda.current_stream().wait_stream(side)
+    return net(x)
+#- good
+import torch.nn as nn
+
+def from_file(path):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    torch.cuda.synchronize()
+    net.load_state_dict(torch.load(path, map_location="cpu"))
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+def onto_the_device(path):
+    net = nn.Linear(8, 8).cuda()
+    side = torch.cuda.Stream()
+    x = torch.ones(8, 8, device="cuda")
+    net.load_state_dict(torch.load(path, map_location="cuda"))
+    torch.cuda.synchronize()
+    with torch.cuda.stream(side):
+        y = net(x)
+    side.synchronize()
+    print(y.sum().item())
+
+#- case: a copy of a module, or of a tensor, of which nobody knows what it is has memory of its own
+import copy
+
+def module(model, x):
+    side = torch.cuda.Stream()
+    t = x.cuda() + 1
+    twin = copy.deepcopy(model)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        twin.weight.data.copy_(t, non_blocking=True)
+    model.weight.data.add_(t)
+    side.synchronize()
+    return twin
+
+def tensor(x):
+    side = torch.cuda.Stream()
+    t = x.cuda() + 1
+    x.mul_(t)
+    kept = copy.deepcopy(x)
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        kept.mul_(t)
+    x.add_(t)
+    side.synchronize()
+    return kept

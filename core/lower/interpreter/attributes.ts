@@ -28,6 +28,7 @@ import { call } from './calls.ts';
 import { lookup, lookupAfter, madeAttribute, moduleLike } from './classes.ts';
 import type { Machine } from './machine.ts';
 import { external, globalValue, moduleValue, unknownGlobal } from './modules.ts';
+import { namesParameter } from './modulesOfTorch.ts';
 import { isModuleMethod } from '../../torch/modules.ts';
 import { tensorAttribute } from './tensors.ts';
 import { setTensorAttribute } from './tensors.ts';
@@ -104,8 +105,9 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     if (found !== undefined) return found;
     if (isThreadLocal(value)) return keptByThread(value, name);
     if (value.path === 'torch.UntypedStorage') return plainUnknown(m, `a:${value.id}:${name}`, name);
-    if (/^(weight|bias|running_mean|running_var)$/.test(name) && value.tensors.length > 0) {
+    if (namesParameter.test(name) && value.tensors.length > 0) {
       const tensor = m.parameterTensor(`?${name}`, value.tensors[0]!.storage.device, 'unknown');
+      tensor.storage.elements = value.tensors[0]!.storage.elements;
       value.attributes.set(name, tensor);
       return tensor;
     }

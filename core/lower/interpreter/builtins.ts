@@ -33,7 +33,8 @@ import { lookup, moduleLike, resolutionOrder } from './classes.ts';
 import { stop } from './containers.ts';
 import { GeneratorV, isCaught } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
-import { iterate, itemsOf } from './iteration.ts';
+import { itemAt, iterate, itemsOf, type PyIterator } from './iteration.ts';
+import { makeLazily } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { readIndex } from './tensorItems.ts';
@@ -135,16 +136,16 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
           },
         };
       });
-    case 'map':
-      return m.temp(new ListV(mapped(m, args, node)));
-    case 'filter':
-      return m.temp(
-        new ListV(
-          itemsOf(m, args[1] ?? null, node).filter((item) =>
-            truth(m, first === null ? item : call(m, first, [item], new Map(), node), node),
-          ),
-        ),
+    case 'map': {
+      const inner = args.slice(1).map((arg) => iterate(m, arg, node));
+      return makeLazily(m, node, [...args, ...inner.map(({ keep }) => keep ?? null)], () =>
+        mapped(m, first, inner, node),
       );
+    }
+    case 'filter': {
+      const inner = iterate(m, args[1] ?? null, node);
+      return makeLazily(m, node, [...args, inner.keep ?? null], () => filtered(m, first, inner, node));
+    }
     case 'list':
     case 'tuple':
     case 'sorted':
@@ -212,6 +213,12 @@ export function builtinCall(m: Machine, name: string, args: readonly Value[], ke
         if (method instanceof FunctionV) return call(m, new BoundMethodV(first, method), [], new Map(), node);
       }
       if (first instanceof Unknown && first.loader) return first;
+      if (first instanceof Unknown && !first.tensor) {
+        let at = 0;
+        const following = (): Value | undefined =>
+          at < Math.max(m.turns, askedTurns) ? itemAt(first, at++) : undefined;
+        return m.temp(new IteratorV(following, [first]));
+      }
       const inner = iterate(m, first, node);
       return m.temp(new IteratorV(() => inner.next(), [first, inner.keep ?? null]));
     }
@@ -340,23 +347,31 @@ function add(m: Machine, left: Value, right: Value): Value {
   return plain('sum');
 }
 
-function mapped(m: Machine, args: readonly Value[], node: Node): Value[] {
-  const inner = args.slice(1).map((arg) => iterate(m, arg, node));
-  const items: Value[] = [];
-  while (items.length < 64) {
+function* mapped(m: Machine, fn: Value, inner: readonly PyIterator[], node: Node): Generator<Value, void, Value> {
+  for (let turn = 0; turn < mostItems && inner.length > 0; turn++) {
     const row: Value[] = [];
     for (const iterator of inner) {
       const item = iterator.next();
-      if (item === undefined) return items;
+      if (item === undefined) return;
       row.push(item);
     }
-    if (row.length === 0) return items;
-    const made = call(m, args[0] ?? null, row, new Map(), node);
-    m.hold(made);
-    items.push(made);
+    const made = call(m, fn, row, new Map(), node);
+    m.frame.temps = [];
+    yield made;
   }
-  return items;
 }
+
+function* filtered(m: Machine, fn: Value, inner: PyIterator, node: Node): Generator<Value, void, Value> {
+  for (let turn = 0; turn < mostItems; turn++) {
+    const item = inner.next();
+    if (item === undefined) return;
+    const passes = truth(m, fn === null ? item : call(m, fn, [item], new Map(), node), node);
+    m.frame.temps = [];
+    if (passes) yield item;
+  }
+}
+
+const mostItems = 64;
 
 function lazy(
   m: Machine,
@@ -375,6 +390,12 @@ function lazy(
     ),
   );
 }
+
+/**
+ * Items of an iterator over what nobody knows, which are asked for one by one: what is taken ahead of its use, or lets go of
+ * the one before, comes round in so many.
+ */
+const askedTurns = 4;
 
 const concreteTurns = 12;
 const shortTurns = 4;

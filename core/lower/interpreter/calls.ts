@@ -54,6 +54,7 @@ import { graphMethod } from './graphs.ts';
 import { callHooked, hasHooks, isHooked, registerHook, removeHook, runGradientHooks } from './hooks.ts';
 import { givesBatches, ranModel } from './iteration.ts';
 import { launchKernel } from './kernels.ts';
+import { drained, drainedKeywords } from './lazy.ts';
 import { type Machine, recordsEvents } from './machine.ts';
 import { external } from './modules.ts';
 import { callModule, moduleMethod, moveUnknownModule, nativeMethod } from './modulesOfTorch.ts';
@@ -152,7 +153,7 @@ export function callMethod(
 ): Value {
   const self = resolved(m, receiver);
   if (name === '__call__' && isCalledByName(self)) return call(m, self, args, keywords, node);
-  if (self instanceof TensorV) return m.at(node, () => tensorMethod(m, self, name, args, keywords, node));
+  if (self instanceof TensorV) return m.at(node, () => tensorMethod(m, self, name, drained(m, args), keywords, node));
   if (self instanceof StreamV) return m.at(node, () => streamMethod(m, self, name, args, keywords));
   if (self instanceof EventV) return m.at(node, () => eventMethod(m, self, name, args, keywords));
   if (self instanceof Unknown) return m.at(node, () => unknownMethod(m, self, name, args, keywords, node));
@@ -185,7 +186,7 @@ export function callMethod(
   if (self instanceof NativeV) {
     const own = self.attributes.get(name);
     if (own instanceof FunctionV || own instanceof BoundMethodV) return call(m, own, args, keywords, node);
-    return m.at(node, () => nativeMethod(m, self, name, args, keywords, node));
+    return m.at(node, () => nativeMethod(m, self, name, drained(m, args), keywords, node));
   }
   if (self instanceof WorkV) return m.at(node, () => workMethod(m, self, name, args, keywords));
   if (self instanceof GraphV) return m.at(node, () => graphMethod(m, self, name, args, keywords, node));
@@ -263,7 +264,9 @@ const onlyGives = /(^|[._])(get|peek|find|lookup|pop\w*|current|default)(_|$|\()
 const waitsOnDevice = /wait_?(?:on_?)?(?:value|flag|signal|mem)|(?:signal|flag|value)_?wait|batch_?mem_?op/i;
 
 /** A callee that nobody here knows. */
-export function unknownCall(m: Machine, name: string, args: readonly Value[], keywords: Keywords): Value {
+export function unknownCall(m: Machine, name: string, args_: readonly Value[], keywords_: Keywords): Value {
+  const args = drained(m, args_);
+  const keywords = drainedKeywords(m, keywords_);
   const values = [...args, ...keywords.values()];
   if (selectsStream.test(name) && values.length === 1) return streamContext(m, values[0]!);
   if (values.length === 0 && givesCurrent.test(name) && !givesHandle.test(name)) return m.current().stream;

@@ -31,6 +31,7 @@ import { lookup } from './classes.ts';
 import { dropHandles } from './collectives.ts';
 import { Raised } from './frame.ts';
 import { itemsOf, partOf } from './iteration.ts';
+import { drained } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { leaveMessage, takeMessage, waitInThread, wakeThreads } from './threads.ts';
 import { getTensorItem, isMask, maskUnknown, readBounds, readIndex, setTensorItem } from './tensorItems.ts';
@@ -284,7 +285,7 @@ export function deleteItem(m: Machine, owner: Value, index: Value): void {
 }
 
 export function contains(m: Machine, item: Value, container: Value, node: Node): boolean | undefined {
-  const value = resolved(m, container);
+  const value = drained(m, [resolved(m, container)])[0]!;
   if (value instanceof DictV) {
     if (value.entries.has(keyOf(item))) return true;
     if (value.open) return m.decide(`in:${value.id}:${keyOf(item)}`, false, node);

@@ -30,7 +30,8 @@ import { call, callMethod } from './calls.ts';
 import { makeLate, resolutionOrder } from './classes.ts';
 import { contains, getItem } from './containers.ts';
 import { makeLambda } from './functions.ts';
-import { iterate, itemsOf } from './iteration.ts';
+import { iterate, itemsOf, type PyIterator } from './iteration.ts';
+import { makeLazily } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { external, globalValue, unknownGlobal } from './modules.ts';
 import { comparisonOf } from './ranges.ts';
@@ -632,43 +633,29 @@ function sameValue(left: Value, right: Value): boolean | undefined {
 function comprehension(m: Machine, node: Comprehension): Value {
   const frame = m.frame;
   const outer = frame.scope;
+  // Where it is written only its outermost iterable is evaluated.
+  const first = ev(m, node.clauses[0]!.iterable);
+  m.hold(first);
+  const iterator = iterate(m, first, node.clauses[0]!.iterable);
+  const scope = new Scope(outer.module, outer, 'comprehension');
+  if (node.type === 'generator') {
+    const held = [first, iterator.keep ?? null];
+    return makeLazily(m, node, held, () => generatedItems(m, node, iterator), scope);
+  }
   const list: Value[] = [];
   const dict = new DictV();
   const result: Value = node.type === 'dict' ? dict : new ListV(list);
   m.temp(result);
-  let open = false;
-  const scope = new Scope(outer.module, outer, 'comprehension');
-  const run = (index: number): void => {
-    if (index === node.clauses.length) {
+  frame.scope = scope;
+  try {
+    for (const _ of turnsOf(m, node, 0, iterator)) {
       m.spend();
       const value = ev(m, node.element);
       if (node.type === 'dict' && node.key) {
         const key = ev(m, node.key);
         dict.entries.set(keyOf(key), { key, value });
       } else list.push(value);
-      return;
     }
-    const clause = node.clauses[index]!;
-    if (index === 0) frame.scope = outer;
-    const sequence = ev(m, clause.iterable);
-    frame.scope = scope;
-    if (isOpenSequence(sequence)) open = true;
-    m.hold(sequence);
-    const iterator = iterate(m, sequence, clause.iterable);
-    m.hold(iterator.keep);
-    for (let turn = 0; turn < (iterator.limit ?? 64); turn++) {
-      const item = iterator.next();
-      if (item === undefined) break;
-      const held = frame.temps.length;
-      assignTo(m, clause.target, item, 'loop');
-      const passes = clause.conditions.every((test) => condition(m, test, { open: true }));
-      if (passes) run(index + 1);
-      // Temporaries of one turn go with it; the results are in the list.
-      if (frame.temps.length > held && node.type !== 'generator') frame.temps.length = held;
-    }
-  };
-  try {
-    run(0);
   } finally {
     frame.scope = outer;
   }
@@ -677,10 +664,41 @@ function comprehension(m: Machine, node: Comprehension): Value {
     for (const item of list) set.items.set(keyOf(item), item);
     return set;
   }
-  void open;
   return result;
 }
 
-function isOpenSequence(value: Value): boolean {
-  return value instanceof Unknown || (value instanceof ListV && value.open);
+/** Binds the targets of all clauses, from the one at `index` inwards, to one combination of items after the other. */
+function* turnsOf(m: Machine, node: Comprehension, index: number, iterator: PyIterator): Generator<void> {
+  const { frame } = m;
+  const clause = node.clauses[index]!;
+  const inner = node.clauses[index + 1];
+  m.hold(iterator.keep);
+  for (let turn = 0; turn < (iterator.limit ?? 64); turn++) {
+    const item = iterator.next();
+    if (item === undefined) break;
+    const held = frame.temps.length;
+    assignTo(m, clause.target, item, 'loop');
+    if (clause.conditions.every((test) => condition(m, test, { open: true }))) {
+      if (inner) {
+        const sequence = ev(m, inner.iterable);
+        m.hold(sequence);
+        yield* turnsOf(m, node, index + 1, iterate(m, sequence, inner.iterable));
+      } else yield;
+    }
+    // Temporaries of one turn go with it; the results are in the list.
+    if (frame.temps.length > held) frame.temps.length = held;
+  }
+}
+
+/** What a generator expression gives, and lets go of: whoever asked has it then. */
+function* generatedItems(m: Machine, node: Comprehension, iterator: PyIterator): Generator<Value, void, Value> {
+  const { frame } = m;
+  for (const _ of turnsOf(m, node, 0, iterator)) {
+    m.spend();
+    const held = frame.temps.length;
+    const value = ev(m, node.element);
+    frame.temps.length = held;
+    frame.node = node.element;
+    yield value;
+  }
 }

@@ -49,6 +49,7 @@ import { atEndOfBackward, registerHook, registerSavedTensorsHooks } from './hook
 import { libraryCall } from './library.ts';
 import { itemsOf } from './iteration.ts';
 import { makeLoader } from './loaders.ts';
+import { drained } from './lazy.ts';
 import type { Machine } from './machine.ts';
 import { hostRead, isHost, operate } from './memory.ts';
 import { external } from './modules.ts';
@@ -74,7 +75,8 @@ function plain(name: string): Unknown {
   return value;
 }
 
-export function callExternal(m: Machine, path: string, args: readonly Value[], keywords: Keywords, node: Node): Value {
+export function callExternal(m: Machine, path: string, args_: readonly Value[], keywords: Keywords, node: Node): Value {
+  const args = path.startsWith('torch.') ? drained(m, args_) : args_;
   const ofDevice = deviceFunction(path);
   // What is judged here runs on CUDA.
   if (asksForOther(path)) return m.decide(`available:${path}`, false, node);
@@ -179,9 +181,11 @@ export function torchCall(m: Machine, path: string, args: readonly Value[], keyw
         : m.decide(`is_tensor:${idOf(args[0])}`, true, node);
     case 'is_grad_enabled':
       return m.gradMode;
+    case 'set_default_dtype':
+      m.defaultElements = undefined;
+      return null;
     case 'manual_seed':
     case 'set_float32_matmul_precision':
-    case 'set_default_dtype':
     case 'set_num_threads':
     case '_dynamo.mark_dynamic':
       return null;

@@ -1,5 +1,6 @@
 /** One running (or suspended) execution of a function body or of module code, and generators, which keep theirs. */
 import type { ExceptHandler, Node, Try } from '../../python/ast.ts';
+import { namesUsed } from '../names.ts';
 import { type FunctionV, type ModuleV, Obj, type Scope, type Value } from '../values.ts';
 
 export interface Frame {
@@ -25,6 +26,8 @@ export interface Frame {
   readonly firstArgument: Value | undefined;
   /** Stands for the entry's unknown caller: no place in the source. */
   hidden: boolean;
+  /** The expression in the middle of `fn` that runs here by itself, each time that an item of it is asked for. */
+  inside: Node | undefined;
 }
 
 export function visitFrame(frame: Frame, visit: (value: Value | undefined) => void): void {
@@ -51,7 +54,16 @@ export class GeneratorV extends Obj {
     super();
   }
   override children(visit: (value: Value | undefined) => void): void {
-    if (!this.done) visitFrame(this.frame, visit);
+    if (this.done) return;
+    const { inside, scope, temps, held } = this.frame;
+    if (!inside) {
+      visitFrame(this.frame, visit);
+      return;
+    }
+    for (const value of [...scope.vars.values(), ...temps, ...held]) visit(value);
+    // Of the function around it, it keeps what it names, no more.
+    for (let outer = scope.parent; outer && outer.kind !== 'module'; outer = outer.parent)
+      for (const name of namesUsed(inside)) visit(outer.vars.get(name));
   }
 }
 

@@ -260,7 +260,7 @@ function runFunction(
 ): Value {
   m.spend();
   let same = 0;
-  for (const frame of m.stack) if (frame.fn?.node === fn.node) same++;
+  for (const frame of m.stack) if (frame.fn?.node === fn.node && !frame.inside) same++;
   if (m.stack.length > deepest || same > deepestRecursion) return new Unknown(fn.name, 'result');
   const place = `${fn.closure.module.syntax.file}#${fn.node.start}`;
   m.touched.add(place);
@@ -415,7 +415,8 @@ export function resumeGenerator(m: Machine, generator: GeneratorV, sent: Value):
       endFrame(m, frame);
       return undefined;
     }
-    handOver(m, frame, result.value, 'yield');
+    // An expression in the middle of a function hands nothing out of it.
+    if (!frame.inside) handOver(m, frame, result.value, 'yield');
     m.stack.pop();
     m.handSelectionsUp(frame.activation);
     m.hold(result.value);

@@ -157,7 +157,7 @@ function isSizes(name: string): boolean {
 }
 
 /** The same as `owner[i]`. */
-function itemAt(owner: Unknown, i: number): Value {
+export function itemAt(owner: Unknown, i: number): Value {
   let item = owner.items.get(`[${i}]`);
   if (item === undefined) {
     item = elementOf(owner, `${owner.name}[${i}]`);

@@ -18,13 +18,16 @@ import {
   type Value,
 } from '../values.ts';
 import { newContainer } from './builtins.ts';
-import { call, callMethod, type Keywords, tensorsIn } from './calls.ts';
+import { call, callMethod, type Keywords, noKeywords, tensorsIn, unknownCall } from './calls.ts';
+import { lookup } from './classes.ts';
 import { concurrentCall } from './concurrent.ts';
 import { enterContext, leaveStack, plainContext } from './contexts.ts';
 import { keepResults } from './functions.ts';
+import { hasHooks, isModule } from './hooks.ts';
 import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
+import { copyOfModule } from './modulesOfTorch.ts';
 import { newLock } from './threads.ts';
 import { resolved } from './truth.ts';
 
@@ -289,7 +292,22 @@ function hostLibrary(m: Machine, path: string, args: readonly Value[], keywords:
   return plain(path);
 }
 
+const moduleLikeName =
+  /(?:^|[._])\w*?(?:model|module|net|network|layer|block|encoder|decoder|policy|actor|critic|teacher|student)s?(?:\[.*\])?$/i;
+
+function copiesItself(value: Value): boolean {
+  return value instanceof InstanceV && lookup(value.cls, '__deepcopy__') !== undefined;
+}
+
 function copied(m: Machine, value: Value, deep: boolean): Value {
+  // A module's hooks are copied with it: which of them a copy has is not followed.
+  if (deep && isObj(value) && isModule(value))
+    return hasHooks(m, value) || copiesItself(value) ? value : copyOfModule(m, value);
+  if (deep && value instanceof Unknown) {
+    if (value.tensor) return copied(m, value.tensor, true);
+    // What is no module is mostly told from, not written: the copy says the same.
+    if (value.parameters || moduleLikeName.test(value.name)) return unknownCall(m, 'deepcopy', [value], noKeywords);
+  }
   if (value instanceof ListV) {
     const copy = m.temp(new ListV(deep ? value.items.map((item) => copied(m, item, true)) : [...value.items]));
     copy.open = value.open;

@@ -85,6 +85,8 @@ export class Machine {
   readonly chosenDevices = new Map<DeviceClass, number>();
   /** `torch.set_default_device('cuda')` was called. */
   defaultDeviceCuda = false;
+  /** Type of the elements of new parameters; undefined: the program has chosen one that is not known. */
+  defaultElements: string | undefined = 'float32';
   /** The path has chosen the host where there is no CUDA: what is sent to `cpu` is there already. */
   withoutCuda = false;
   gradMode = true;
@@ -313,6 +315,7 @@ export class Machine {
       yielded: undefined,
       firstArgument,
       hidden: false,
+      inside: undefined,
     };
   }
 

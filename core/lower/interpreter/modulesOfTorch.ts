@@ -5,6 +5,7 @@ import {
   BoundMethodV,
   DeviceClass,
   DictV,
+  ExternalV,
   FunctionV,
   InstanceV,
   isObj,
@@ -60,7 +61,11 @@ export function makeModule(m: Machine, name: string, args: readonly Value[], key
   const target = keywords.get('device') === undefined ? undefined : deviceTarget(m, keywords.get('device'));
   module.device = new DeviceClass();
   if (target?.kind === 'cuda') module.device.unite(target.device);
-  if (hasParameters(name)) module.tensors = [parameterOf(m, name, module.device)];
+  if (hasParameters(name)) {
+    const parameter = parameterOf(m, name, module.device);
+    parameter.storage.elements = keywords.has('dtype') ? elementsNamed(m, keywords.get('dtype')) : m.defaultElements;
+    module.tensors = [parameter];
+  }
   return module;
 }
 
@@ -70,11 +75,22 @@ function parameterOf(m: Machine, name: string, device: DeviceClass): TensorV {
   return tensor;
 }
 
+/** Attributes of torch's own modules that their forward reads. */
+export const namesParameter = /^(?:weight|bias|running_mean|running_var)$/;
+
+/** One tensor stands for the parameters of which nobody has asked for any by its name. */
+function ownTensors(module: NativeV): TensorV[] {
+  const named = [...module.attributes].flatMap(([name, value]) =>
+    namesParameter.test(name) && value instanceof TensorV ? [value] : [],
+  );
+  return named.length > 0 ? [...module.tensors, ...named] : module.tensors;
+}
+
 /** All tensors that a module owns, its parts' included. */
 export function tensorsOfModule(value: Value, into: TensorV[] = [], depth = 0): TensorV[] {
   if (depth > 6) return into;
   if (value instanceof NativeV) {
-    into.push(...value.tensors);
+    into.push(...ownTensors(value));
     for (const part of value.parts) tensorsOfModule(part, into, depth + 1);
   } else if (value instanceof InstanceV) {
     for (const attribute of value.attributes.values())
@@ -105,7 +121,9 @@ export function callModule(m: Machine, self: NativeV, args: readonly Value[], ke
     else inputs.push(...tensorsIn(m, [arg]));
   }
   if (inputs.length === 0) return unknownCall(m, self.path, args, keywords);
-  const reads = [...inputs, ...self.tensors.filter((tensor) => tensor.storage.device.cuda || !inputs.some(isHost))];
+  const onDevice = (tensor: TensorV): boolean =>
+    !isHost(tensor) && (tensor.storage.device.cuda || !inputs.some(isHost));
+  const reads = [...inputs, ...ownTensors(self).filter(onDevice)];
   return operate(m, name, reads, [], true) ?? unknownCall(m, self.path, args, keywords);
 }
 
@@ -146,6 +164,7 @@ function moveModule(m: Machine, self: Value, device: DeviceClass, nonBlocking: b
         new DeviceClass(),
         selection.stream,
       );
+      tensor.storage.elements = before.elements;
       m.emit({ kind: 'allocate', block: tensor.storage.block, stream: selection.stream.stream }, selection);
       m.launch('to', selection, [], [tensor], 'h2d');
       copied = true;
@@ -161,6 +180,120 @@ function moveModule(m: Machine, self: Value, device: DeviceClass, nonBlocking: b
     }
   };
   unit(self, 0);
+}
+
+/** By the other names of them, types of elements. */
+const elementsOf: Readonly<Record<string, string>> = { half: 'float16', float: 'float32', double: 'float64' };
+
+/** `torch.float16`; undefined: which type that is, or whether it is one, is not known. */
+function elementsNamed(m: Machine, value: Value | undefined): string | undefined {
+  const given = value === undefined ? null : resolved(m, value);
+  const name = given instanceof ExternalV ? /^torch\.((?:b?float|double|half)\d*)$/.exec(given.path)?.[1] : undefined;
+  return name === undefined ? undefined : (elementsOf[name] ?? name);
+}
+
+/** What `copy.deepcopy` makes of a module: each tensor is read into memory of its own, each part is another one. */
+export function copyOfModule(m: Machine, module: Obj, copies = new Map<Value, Value>()): Value {
+  const copyOf = (value: Value): Value => {
+    const known = copies.get(value);
+    if (known !== undefined) return known;
+    if (value instanceof TensorV) return made(value, copyOfTensor(m, value));
+    if (isObj(value) && isModule(value)) return copyOfModule(m, value, copies);
+    if (value instanceof BoundMethodV) return m.temp(new BoundMethodV(copyOf(value.self), value.target));
+    if (value instanceof ListV) {
+      const list = made(value, m.temp(new ListV([])));
+      list.items = value.items.map(copyOf);
+      list.open = value.open;
+      return list;
+    }
+    if (value instanceof TupleV) return m.temp(new TupleV(value.items.map(copyOf), value.fields));
+    if (value instanceof DictV) {
+      const dict = made(value, m.temp(new DictV()));
+      for (const [key, entry] of value.entries) dict.entries.set(key, { key: entry.key, value: copyOf(entry.value) });
+      dict.open = value.open;
+      return dict;
+    }
+    return value;
+  };
+  const made = <T extends Value>(value: Value, copy: T): T => {
+    copies.set(value, copy);
+    return copy;
+  };
+  if (module instanceof NativeV) {
+    const copy = made(module, m.temp(new NativeV(module.path)));
+    copy.tensors = module.tensors.map((tensor) => copyOf(tensor) as TensorV);
+    copy.parts = module.parts.map(copyOf);
+    for (const [name, value] of module.attributes) copy.attributes.set(name, copyOf(value));
+    if (module.device) {
+      copy.device = new DeviceClass();
+      if (module.device.cuda) copy.device.unite(module.device);
+    }
+    return copy;
+  }
+  if (!(module instanceof InstanceV)) return module;
+  const copy = made(module, m.temp(new InstanceV(module.cls)));
+  for (const [name, value] of module.attributes) copy.attributes.set(name, copyOf(value));
+  copy.open = module.open;
+  return copy;
+}
+
+/** On the host, as far as anybody knows, it is a parameter of which nobody knows where it will go. */
+function copyOfTensor(m: Machine, tensor: TensorV): TensorV {
+  const { storage } = tensor;
+  const copy =
+    isHost(tensor) || storage.device.cuda
+      ? operate(m, 'deepcopy', [tensor], [], true)!
+      : m.parameterTensor(m.builder.blocks[storage.block]!.name, new DeviceClass(), 'unknown');
+  copy.saved = undefined;
+  copy.grads = tensor.grads;
+  copy.rows = tensor.rows;
+  copy.size = tensor.size;
+  copy.transposed = tensor.transposed;
+  copy.storage.elements = storage.elements;
+  return copy;
+}
+
+/**
+ * Each parameter on the device is written on the current stream, and what it gets is read there. What comes from the host,
+ * or from nobody knows where, is there before the host goes on.
+ */
+function loadState(m: Machine, self: Value, given: Value, assigns: boolean): void {
+  // The given tensors take the parameters' places.
+  if (assigns) return;
+  const written = [...new Set(tensorsOfModule(self))].filter((t) => !isHost(t) && t.storage.device.cuda);
+  if (written.length === 0) return;
+  const index = m.deviceIndexOf(written[0]!.storage.device);
+  const isThere = ({ storage: { device } }: TensorV): boolean => device.cuda && m.deviceIndexOf(device) === index;
+  const sources = tensorsIn(m, [given]);
+  const read = sources.filter((tensor) => !isHost(tensor) && isThere(tensor));
+  const selection = m.current(index);
+  m.launch('load_state_dict', selection, read, written);
+  if (read.length > 0 && read.length === sources.length) return;
+  m.builder.unseen();
+  m.hostWaitStream(selection.stream.stream, true);
+}
+
+function mayNameElements(m: Machine, value: Value | undefined): boolean {
+  const given = value === undefined ? null : resolved(m, value);
+  return given instanceof ExternalV || given instanceof Unknown || given instanceof TensorV;
+}
+
+/** Parameters on the device get new memory, and are read into it; where they are of that type already, nothing is done. */
+function convertModule(m: Machine, self: Value, name: string, elements: string | undefined): void {
+  for (const tensor of new Set(tensorsOfModule(self))) {
+    const before = tensor.storage;
+    if (before.elements === elements) continue;
+    if (before.elements === undefined || elements === undefined || isHost(tensor) || !before.device.cuda) {
+      before.elements = elements;
+      continue;
+    }
+    const read = m.temp(new TensorV(before, tensor.start, tensor.end));
+    const made = operate(m, name, [read], [], true)!;
+    tensor.storage = made.storage;
+    tensor.storage.elements = elements;
+    m.builder.blocks[tensor.storage.block]!.name = m.builder.blocks[before.block]!.name;
+    m.drop(before);
+  }
 }
 
 /**
@@ -218,6 +351,9 @@ export function moduleMethod(
     case 'to':
     case 'cuda': {
       const device = new DeviceClass();
+      if (name === 'to')
+        for (const given of [keywords.get('dtype'), ...args])
+          if (mayNameElements(m, given)) convertModule(m, self, name, elementsNamed(m, given));
       if (name === 'cuda') device.prove();
       else {
         const target = deviceTarget(m, keywords.get('device') ?? args[0]);
@@ -227,16 +363,20 @@ export function moduleMethod(
       moveModule(m, self, device, flag(m, keywords.get('non_blocking'), node));
       return self;
     }
-    case 'cpu':
     case 'half':
     case 'float':
     case 'double':
     case 'bfloat16':
+      convertModule(m, self, name, elementsOf[name] ?? name);
+      return self;
+    case 'type':
+      convertModule(m, self, name, elementsNamed(m, args[0] ?? keywords.get('dst_type')));
+      return self;
+    case 'cpu':
     case 'eval':
     case 'train':
     case 'requires_grad_':
     case 'share_memory':
-    case 'type':
     case 'to_empty':
     case 'compile':
       return self;
@@ -266,6 +406,12 @@ export function moduleMethod(
       return dict;
     }
     case 'load_state_dict':
+      loadState(
+        m,
+        self,
+        args[0] ?? keywords.get('state_dict') ?? null,
+        flag(m, keywords.get('assign') ?? args[2], node),
+      );
       return null;
     case 'children':
     case 'modules':
