@@ -34,6 +34,7 @@ import { stop } from './containers.ts';
 import { GeneratorV } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import { iterate, itemsOf } from './iteration.ts';
+import { isLoader, loaderBatch } from './loaders.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { tensorOperator } from './tensors.ts';
@@ -357,7 +358,8 @@ function mapped(m: Machine, args: readonly Value[], node: Node): Value[] {
   return items;
 }
 
-function lazy(
+/** What iterates over its parts only when somebody asks for them, and from the start for each who asks. */
+export function lazy(
   m: Machine,
   source: readonly Value[],
   make: () => { next: () => Value | undefined; keep: Value },
@@ -438,10 +440,10 @@ function settleLengths(m: Machine, sequence: Value, node: Node): void {
 /** How many turns a loop over something of unknown length takes. */
 function turnsOf(m: Machine, value: Value): number | undefined {
   if (value instanceof Unknown && !value.tensor) return value.loader ? m.turns : (value.elements?.length ?? m.turns);
-  return value instanceof NativeV && value.path === 'torch.utils.data.DataLoader' ? m.unknownLength : undefined;
+  return isLoader(value) ? m.unknownLength : undefined;
 }
 
-function range(m: Machine, args: readonly Value[], node: Node): Value {
+export function range(m: Machine, args: readonly Value[], node: Node): Value {
   const values = args.map((arg) => resolved(m, arg));
   // `range(n)` and `range(0, n)`.
   if (values.length === 1 || (values.length === 2 && values[0] === 0)) {
@@ -515,7 +517,9 @@ function next(m: Machine, value: Value, args: readonly Value[], node: Node): Val
     if (fallback !== undefined) return fallback;
     if (m.stack.some((frame) => frame.stopHandlers > 0) || m.stack.some((frame) => frame.fn?.name === '__next__'))
       stop();
-    return new Unknown('item', 'result');
+    // Nobody knows how many batches a loader has: whoever asks for one more gets one.
+    const loader = value instanceof IteratorV ? value.source.find(isLoader) : undefined;
+    return loader ? loaderBatch(m, loader) : new Unknown('item', 'result');
   };
   if (value instanceof GeneratorV) {
     const item = resumeGenerator(m, value, null);

@@ -22,7 +22,7 @@ import { getItem } from './containers.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import type { Machine } from './machine.ts';
-import { loaderBatch } from './loaders.ts';
+import { isLoader, loaderBatch } from './loaders.ts';
 import { resolved } from './truth.ts';
 
 export interface PyIterator {
@@ -116,11 +116,11 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
     }
     return unknownElements(m, value.attributes, 'item');
   }
+  if (isLoader(value)) {
+    let at = 0;
+    return { keep: value, next: () => (at++ < m.unknownLength ? loaderBatch(m, value) : undefined) };
+  }
   if (value instanceof NativeV) {
-    if (value.path === 'torch.utils.data.DataLoader') {
-      let at = 0;
-      return { keep: value, next: () => (at++ < m.unknownLength ? loaderBatch(m, value) : undefined) };
-    }
     if (value.parts.length > 0) return over(value.parts);
     let at = 0;
     return { keep: value, next: () => (at++ < m.unknownLength ? new Unknown('item', 'result') : undefined) };

@@ -21,6 +21,7 @@ import { speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
 import { enterContext } from './contexts.ts';
+import { assignsHost } from './deviceChoice.ts';
 import { augmented, ev, testOf } from './expressions.ts';
 import { Raised } from './frame.ts';
 import { makeFunction } from './functions.ts';
@@ -333,8 +334,11 @@ function* execIf(m: Machine, first: If): Running {
     if (fails && m.refused === refused && test.kind !== 'Constant') return 'normal';
     const [next] = statement.orelse;
     // In turn, not each inside of the one before: chains of `elif` may be as long as they like.
-    if (taken || statement.orelse.length !== 1 || next?.kind !== 'If')
-      return yield* execBlock(m, taken ? statement.body : statement.orelse);
+    if (taken || statement.orelse.length !== 1 || next?.kind !== 'If') {
+      const chosen = taken ? statement.body : statement.orelse;
+      if (assignsHost(first, test, chosen)) m.withoutCuda = true;
+      return yield* execBlock(m, chosen);
+    }
     statement = next;
     m.frame.node = statement;
     m.spend();
