@@ -20,6 +20,7 @@ import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Valu
 import { speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
+import { skipsWait } from './collectives.ts';
 import { enterContext } from './contexts.ts';
 import { assignsHost } from './deviceChoice.ts';
 import { augmented, ev, testOf } from './expressions.ts';
@@ -326,9 +327,10 @@ function* execIf(m: Machine, first: If): Running {
         ? { want: must, open: false }
         : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) };
     const ask = (): boolean => condition(m, test, options);
-    const { refused } = m;
+    const { refused, decided } = m;
     const taken = guard || must ? m.require(ask, must) : ask();
     m.settle(m.frame);
+    if (m.relays.length > 0 && m.decided > decided) skipsWait(m, statement, taken);
     // What is known alone may be known too roughly to fail by it.
     const fails = guard ? taken : must && !taken && statement.orelse.at(-1)?.kind === 'Assert';
     if (fails && m.refused === refused && test.kind !== 'Constant') return 'normal';
