@@ -4,8 +4,9 @@
  * leaves something to them: a tensor that is not joined yet, an order that depends on what they pass. Pure syntax; what a
  * run leaves open is not decided here.
  */
-import type { ClassDef, Module } from '../python/ast.ts';
+import type { ClassDef, FunctionDef, Module } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, listOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
+import { givesOn } from './handedOn.ts';
 import { type ImportGraph, longestBridge } from './importGraph.ts';
 import { inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
@@ -17,12 +18,24 @@ export interface Callers {
   readonly modules: Iterable<Module>;
 }
 
+/** How code comes to an object of a class: by the class, or by a function that gives it. */
+interface Way {
+  readonly name: string;
+  /** Modules that may call it by that name. */
+  readonly users: readonly Module[];
+}
+
+/** From hand to hand so many times, and so many ways in all. */
+const longestWay = 3;
+const mostWays = 8;
+
 export class CallerSearch {
   readonly #graph: ImportGraph;
   readonly #isTest: (module: Module) => boolean;
   readonly #users = new Map<Module, readonly Module[]>();
   readonly #mentions = new Map<Module, ReadonlyMap<string, readonly FunctionEntry[]>>();
   readonly #topLevel = new WeakMap<Module, string>();
+  readonly #ways = new Map<ClassDef, readonly Way[]>();
 
   constructor(graph: ImportGraph, isTest: (module: Module) => boolean) {
     this.#graph = graph;
@@ -34,7 +47,12 @@ export class CallerSearch {
     // What is called with an object of a subclass is called by its base.
     if (entry.receiver) return { functions: [], modules: [] };
     const users = this.#usersOf(entry.module);
-    return { functions: this.#functions(entry, users, leftIn), modules: this.#modules(entry, users) };
+    const { owner } = entry;
+    if (!owner) return { functions: this.#functions(entry, users), modules: this.#modules(entry, users) };
+    return {
+      functions: chain(this.#functions(entry, users, leftIn), this.#functionsAlong(entry, owner)),
+      modules: chain(this.#modules(entry, users), this.#modulesAlong(entry, owner)),
+    };
   }
 
   /** Those that are programs: code of modules that calls it, or calls a function that does. */
@@ -75,6 +93,54 @@ export class CallerSearch {
     for (const user of users) if (mayName(user, entry, name) && whole.test(this.topLevelCode(user))) yield user;
   }
 
+  /** Those who get the object of a method from somebody. */
+  *#functionsAlong(entry: FunctionEntry, owner: ClassDef): Generator<FunctionEntry, void, undefined> {
+    const name = nameOf(entry);
+    const special = name !== entry.node.name;
+    for (const { name: way, users } of this.#waysTo(owner, entry.module).slice(1)) {
+      for (const user of users) {
+        if (!namesIt(user, way)) continue;
+        const said = special ? [way, ...this.#keptAs(way, user)] : [name];
+        yield* this.#mentioning(user, said).filter(({ node, owner: of }) => of !== owner && !isConstructor(node));
+      }
+    }
+  }
+
+  *#modulesAlong(entry: FunctionEntry, owner: ClassDef): Generator<Module, void, undefined> {
+    const name = nameOf(entry);
+    const special = name !== entry.node.name;
+    for (const { name: way, users } of this.#waysTo(owner, entry.module).slice(1))
+      for (const user of users) {
+        const code = namesIt(user, way) ? this.topLevelCode(user) : '';
+        if (word(way).test(code) && (special || word(name).test(code))) yield user;
+      }
+  }
+
+  /** The nearest first; the class itself before all. */
+  #waysTo(cls: ClassDef, home: Module): readonly Way[] {
+    const known = this.#ways.get(cls);
+    if (known) return known;
+    const ways: Way[] = [];
+    this.#ways.set(cls, ways);
+    let round: Way[] = [{ name: cls.name, users: this.#usersOf(home) }];
+    for (let step = 0; step <= longestWay && round.length > 0; step++) {
+      const next: Way[] = [];
+      for (const way of round) {
+        if (ways.length === mostWays) return ways;
+        ways.push(way);
+        for (const user of way.users)
+          for (const { node, owner } of namesIt(user, way.name) ? this.#mentioning(user, [way.name]) : []) {
+            const { name } = node;
+            if (owner === cls || tooCommon.has(name) || !givesOn(node, way.name)) continue;
+            const users = this.#usersOf(user);
+            if (![...ways, ...next].some((one) => one.name === name && one.users === users)) next.push({ name, users });
+          }
+      }
+      round = next;
+    }
+    return ways;
+  }
+
   /** Functions of a module that call or pass on one of these names, as they stand in it. */
   #mentioning(module: Module, said: readonly string[]): readonly FunctionEntry[] {
     let index = this.#mentions.get(module);
@@ -100,6 +166,12 @@ export class CallerSearch {
   /** Names and attributes under which a module keeps objects of a class. */
   #heldAs(cls: string, module: Module): readonly string[] {
     const assigned = new RegExp(`(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${cls}\\b`, 'gu');
+    return [...codeOfNode(module, module).matchAll(assigned)].map(([, name]) => name!);
+  }
+
+  /** … and where a function gives the object, only those that other functions see. */
+  #keptAs(maker: string, module: Module): readonly string[] {
+    const assigned = new RegExp(`(?:^|\\.)(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${maker}\\b`, 'gmu');
     return [...codeOfNode(module, module).matchAll(assigned)].map(([, name]) => name!);
   }
 
@@ -163,10 +235,19 @@ function nameOf({ node, owner }: FunctionEntry): string {
 
 /** Known before anything of the module is parsed; the function's own is parsed, and names it. */
 function mayName(user: Module, { module, owner }: FunctionEntry, name: string): boolean {
-  if (user === module) return true;
-  return [name, ...(owner ? [owner.name] : [])].every(
-    (each) => user.text.includes(each) && word(each).test(codeOfNode(user, user)),
-  );
+  return user === module || [name, ...(owner ? [owner.name] : [])].every((each) => namesIt(user, each));
+}
+
+function namesIt(user: Module, name: string): boolean {
+  return user.text.includes(name) && word(name).test(codeOfNode(user, user));
+}
+
+function isConstructor({ name }: FunctionDef): boolean {
+  return name === '__init__';
+}
+
+function* chain<T>(...parts: readonly Iterable<T>[]): Generator<T, void, undefined> {
+  for (const part of parts) yield* part;
 }
 
 /** What stands outside of functions, classes and imports, as the first characters of lines tell: nothing is parsed for it. */
