@@ -4,9 +4,9 @@
  * leaves something to them: a tensor that is not joined yet, an order that depends on what they pass. Pure syntax; what a
  * run leaves open is not decided here.
  */
-import type { ClassDef, FunctionDef, Module } from '../python/ast.ts';
+import type { ClassDef, FunctionDef, Module, Statement } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, listOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
-import { givesOn } from './handedOn.ts';
+import { handedOn } from './handedOn.ts';
 import { type ImportGraph, longestBridge } from './importGraph.ts';
 import { inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
@@ -18,11 +18,14 @@ export interface Callers {
   readonly modules: Iterable<Module>;
 }
 
-/** How code comes to an object of a class: by the class, or by a function that gives it. */
+/** How code comes to an object of a class: by the class, by a function that gives it, or by a class that makes its holder. */
 interface Way {
   readonly name: string;
   /** Modules that may call it by that name. */
   readonly users: readonly Module[];
+  readonly gives: 'object' | 'holder';
+  /** Functions that give what they get to the constructor of another object. */
+  readonly builders: readonly FunctionEntry[];
 }
 
 /** From hand to hand so many times, and so many ways in all. */
@@ -93,14 +96,16 @@ export class CallerSearch {
     for (const user of users) if (mayName(user, entry, name) && whole.test(this.topLevelCode(user))) yield user;
   }
 
-  /** Those who get the object of a method from somebody. */
+  /** Those who get the object of a method from somebody, or have it run by one that they give it to. */
   *#functionsAlong(entry: FunctionEntry, owner: ClassDef): Generator<FunctionEntry, void, undefined> {
     const name = nameOf(entry);
     const special = name !== entry.node.name;
-    for (const { name: way, users } of this.#waysTo(owner, entry.module).slice(1)) {
+    for (const [i, { name: way, users, gives, builders }] of this.#waysTo(owner, entry.module).entries()) {
+      yield* builders.filter(({ node }) => !isConstructor(node));
+      if (i === 0) continue;
       for (const user of users) {
         if (!namesIt(user, way)) continue;
-        const said = special ? [way, ...this.#keptAs(way, user)] : [name];
+        const said = special ? [way, ...this.#keptAs(way, user)] : gives === 'holder' ? [way] : [name];
         yield* this.#mentioning(user, said).filter(({ node, owner: of }) => of !== owner && !isConstructor(node));
       }
     }
@@ -109,10 +114,12 @@ export class CallerSearch {
   *#modulesAlong(entry: FunctionEntry, owner: ClassDef): Generator<Module, void, undefined> {
     const name = nameOf(entry);
     const special = name !== entry.node.name;
-    for (const { name: way, users } of this.#waysTo(owner, entry.module).slice(1))
+    for (const [i, { name: way, users, gives }] of this.#waysTo(owner, entry.module).entries())
       for (const user of users) {
         const code = namesIt(user, way) ? this.topLevelCode(user) : '';
-        if (word(way).test(code) && (special || word(name).test(code))) yield user;
+        if (!word(way).test(code)) continue;
+        const runs = i > 0 && (special || gives === 'holder' || word(name).test(code));
+        if (runs || handedOn(ownCode(user), way, gives).builds) yield user;
       }
   }
 
@@ -122,18 +129,27 @@ export class CallerSearch {
     if (known) return known;
     const ways: Way[] = [];
     this.#ways.set(cls, ways);
-    let round: Way[] = [{ name: cls.name, users: this.#usersOf(home) }];
+    let round: Pick<Way, 'name' | 'users' | 'gives'>[] = [
+      { name: cls.name, users: this.#usersOf(home), gives: 'object' },
+    ];
     for (let step = 0; step <= longestWay && round.length > 0; step++) {
-      const next: Way[] = [];
+      const next: typeof round = [];
       for (const way of round) {
         if (ways.length === mostWays) return ways;
-        ways.push(way);
+        const builders: FunctionEntry[] = [];
+        ways.push({ ...way, builders });
         for (const user of way.users)
-          for (const { node, owner } of namesIt(user, way.name) ? this.#mentioning(user, [way.name]) : []) {
-            const { name } = node;
-            if (owner === cls || tooCommon.has(name) || !givesOn(node, way.name)) continue;
+          for (const candidate of namesIt(user, way.name) ? this.#mentioning(user, [way.name]) : []) {
+            const { node, owner } = candidate;
+            if (owner === cls) continue;
+            const { gives, builds } = handedOn([node], way.name, way.gives);
+            if (builds) builders.push(candidate);
+            const holds = builds && owner && isConstructor(node);
+            const name = holds ? owner.name : node.name;
+            if (!(holds || gives) || tooCommon.has(name)) continue;
             const users = this.#usersOf(user);
-            if (![...ways, ...next].some((one) => one.name === name && one.users === users)) next.push({ name, users });
+            if ([...ways, ...next].some((one) => one.name === name && one.users === users)) continue;
+            next.push({ name, users, gives: holds ? 'holder' : gives! });
           }
       }
       round = next;
@@ -244,6 +260,11 @@ function namesIt(user: Module, name: string): boolean {
 
 function isConstructor({ name }: FunctionDef): boolean {
   return name === '__init__';
+}
+
+/** What a module runs by itself. */
+function ownCode({ body }: Module): readonly Statement[] {
+  return body.filter(({ kind }) => kind !== 'FunctionDef' && kind !== 'ClassDef');
 }
 
 function* chain<T>(...parts: readonly Iterable<T>[]): Generator<T, void, undefined> {

@@ -1,17 +1,25 @@
 /**
- * What code does with an object that it gets by calling a name: it gives it to its own caller. Pure syntax, in the order of
- * the source: which branch is taken is not asked.
+ * What code does with an object that it gets by calling a name: it gives it to its own caller, or to the constructor of
+ * another object, which holds it from then on. Pure syntax, in the order of the source: which branch is taken is not asked.
  */
 import type { Call, Expression, Node, Statement } from '../python/ast.ts';
 import { walk } from './names.ts';
 
-/** The object itself, or what it is called to get it. */
-type Carried = 'object' | 'maker';
+/** The object itself, another one that was made with it, or what it is called to get it. */
+type Carried = 'object' | 'holder' | 'maker';
 
-/** Whether its caller gets the object. */
-export function givesOn(code: Node, name: string): boolean {
+export interface HandedOn {
+  /** What its caller gets. */
+  readonly gives: 'object' | 'holder' | undefined;
+  /** Another object is made with it. */
+  readonly builds: boolean;
+}
+
+/** `calledFor`: what a call of the name gives. */
+export function handedOn(code: readonly Node[], name: string, calledFor: 'object' | 'holder'): HandedOn {
   const carried = new Map<string, Carried>();
-  let gives = false;
+  let gives: HandedOn['gives'];
+  let builds = false;
 
   const carries = (node: Expression | undefined): Carried | undefined => {
     switch (node?.kind) {
@@ -44,28 +52,45 @@ export function givesOn(code: Node, name: string): boolean {
     return undefined;
   };
   const givenBy = ({ callee, args, keywords }: Call): Carried | undefined => {
-    if (carries(callee) === 'maker') return 'object';
+    if (carries(callee) === 'maker') return calledFor;
     const given = first([...args, ...keywords.map(({ value }) => value)]);
     if (given === undefined || given === 'maker') return undefined;
     const called = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
-    return wraps.test(called) ? given : undefined;
+    if (!constructs.test(called)) return wraps.test(called) ? given : undefined;
+    builds = true;
+    return 'holder';
   };
 
-  walk(code, (node) => {
-    const statement = node as Expression | StatementOfValues;
-    if (statement.kind === 'Return') gives ||= carries(statement.value) === 'object';
-    else if (statement.kind === 'Assign' || statement.kind === 'AnnAssign') {
-      const value = carries(statement.value);
-      if (value)
-        for (const target of statement.kind === 'Assign' ? statement.targets : [statement.target])
-          for (const held of namesIn(target)) carried.set(held, value);
-    }
-    return true;
-  });
-  return gives;
+  for (const part of code)
+    walk(part, (node) => {
+      const statement = node as Expression | StatementOfValues;
+      switch (statement.kind) {
+        case 'Assign':
+        case 'AnnAssign': {
+          const value = carries(statement.value);
+          if (value)
+            for (const target of statement.kind === 'Assign' ? statement.targets : [statement.target])
+              for (const held of namesIn(target)) carried.set(held, value);
+          break;
+        }
+        case 'Return': {
+          const value = carries(statement.value);
+          if (value && value !== 'maker') gives = gives === 'object' ? gives : value;
+          break;
+        }
+        case 'Call':
+          givenBy(statement);
+          break;
+      }
+      return true;
+    });
+  return { gives, builds };
 }
 
 type StatementOfValues = Extract<Statement, { kind: 'Assign' | 'AnnAssign' | 'Return' }>;
+
+/** Classes are named so. */
+const constructs = /^_*[A-Z]\w*[a-z]/;
 
 /** What is given comes out of these again. */
 const wraps = /^(?:iter|enumerate|tqdm|wrap\w*|prepare\w*|\w*_wrapper)$/;
