@@ -162,6 +162,13 @@ export class ProgramBuilder {
     this.#open.push(index);
   }
 
+  /** What was taken for a launch that writes may write nothing. */
+  readsOnly(index: number): void {
+    const step = this.#steps[index];
+    if (step?.kind !== 'launch') return;
+    this.#steps[index] = { ...step, accesses: step.accesses.map((access) => ({ ...access, write: false })) };
+  }
+
   /** Before everything else: module code that ran by demand, the state of objects. */
   addBefore(step: NewStep, origin: OriginId): void {
     this.#prologue.push({ ...step, thread: 0, origin } as Step);

@@ -4,8 +4,9 @@
  * leaves something to them: a tensor that is not joined yet, an order that depends on what they pass. Pure syntax; what a
  * run leaves open is not decided here.
  */
-import type { ClassDef, Module } from '../python/ast.ts';
+import type { ClassDef, FunctionDef, Module, Statement } from '../python/ast.ts';
 import { type FunctionEntry, functionsOf, listOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
+import { handedOn } from './handedOn.ts';
 import { type ImportGraph, longestBridge } from './importGraph.ts';
 import { inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
@@ -17,12 +18,27 @@ export interface Callers {
   readonly modules: Iterable<Module>;
 }
 
+/** How code comes to an object of a class: by the class, by a function that gives it, or by a class that makes its holder. */
+interface Way {
+  readonly name: string;
+  /** Modules that may call it by that name. */
+  readonly users: readonly Module[];
+  readonly gives: 'object' | 'holder';
+  /** Functions that give what they get to the constructor of another object. */
+  readonly builders: readonly FunctionEntry[];
+}
+
+/** From hand to hand so many times, and so many ways in all. */
+const longestWay = 3;
+const mostWays = 8;
+
 export class CallerSearch {
   readonly #graph: ImportGraph;
   readonly #isTest: (module: Module) => boolean;
   readonly #users = new Map<Module, readonly Module[]>();
   readonly #mentions = new Map<Module, ReadonlyMap<string, readonly FunctionEntry[]>>();
   readonly #topLevel = new WeakMap<Module, string>();
+  readonly #ways = new Map<ClassDef, readonly Way[]>();
 
   constructor(graph: ImportGraph, isTest: (module: Module) => boolean) {
     this.#graph = graph;
@@ -34,7 +50,12 @@ export class CallerSearch {
     // What is called with an object of a subclass is called by its base.
     if (entry.receiver) return { functions: [], modules: [] };
     const users = this.#usersOf(entry.module);
-    return { functions: this.#functions(entry, users, leftIn), modules: this.#modules(entry, users) };
+    const { owner } = entry;
+    if (!owner) return { functions: this.#functions(entry, users), modules: this.#modules(entry, users) };
+    return {
+      functions: chain(this.#functions(entry, users, leftIn), this.#functionsAlong(entry, owner)),
+      modules: chain(this.#modules(entry, users), this.#modulesAlong(entry, owner)),
+    };
   }
 
   /** Those that are programs: code of modules that calls it, or calls a function that does. */
@@ -75,6 +96,67 @@ export class CallerSearch {
     for (const user of users) if (mayName(user, entry, name) && whole.test(this.topLevelCode(user))) yield user;
   }
 
+  /** Those who get the object of a method from somebody, or have it run by one that they give it to. */
+  *#functionsAlong(entry: FunctionEntry, owner: ClassDef): Generator<FunctionEntry, void, undefined> {
+    const name = nameOf(entry);
+    const special = name !== entry.node.name;
+    for (const [i, { name: way, users, gives, builders }] of this.#waysTo(owner, entry.module).entries()) {
+      yield* builders.filter(({ node }) => !isConstructor(node));
+      if (i === 0) continue;
+      for (const user of users) {
+        if (!namesIt(user, way)) continue;
+        const said = special ? [way, ...this.#keptAs(way, user)] : gives === 'holder' ? [way] : [name];
+        yield* this.#mentioning(user, said).filter(({ node, owner: of }) => of !== owner && !isConstructor(node));
+      }
+    }
+  }
+
+  *#modulesAlong(entry: FunctionEntry, owner: ClassDef): Generator<Module, void, undefined> {
+    const name = nameOf(entry);
+    const special = name !== entry.node.name;
+    for (const [i, { name: way, users, gives }] of this.#waysTo(owner, entry.module).entries())
+      for (const user of users) {
+        const code = namesIt(user, way) ? this.topLevelCode(user) : '';
+        if (!word(way).test(code)) continue;
+        const runs = i > 0 && (special || gives === 'holder' || word(name).test(code));
+        if (runs || handedOn(ownCode(user), way, gives).builds) yield user;
+      }
+  }
+
+  /** The nearest first; the class itself before all. */
+  #waysTo(cls: ClassDef, home: Module): readonly Way[] {
+    const known = this.#ways.get(cls);
+    if (known) return known;
+    const ways: Way[] = [];
+    this.#ways.set(cls, ways);
+    let round: Pick<Way, 'name' | 'users' | 'gives'>[] = [
+      { name: cls.name, users: this.#usersOf(home), gives: 'object' },
+    ];
+    for (let step = 0; step <= longestWay && round.length > 0; step++) {
+      const next: typeof round = [];
+      for (const way of round) {
+        if (ways.length === mostWays) return ways;
+        const builders: FunctionEntry[] = [];
+        ways.push({ ...way, builders });
+        for (const user of way.users)
+          for (const candidate of namesIt(user, way.name) ? this.#mentioning(user, [way.name]) : []) {
+            const { node, owner } = candidate;
+            if (owner === cls) continue;
+            const { gives, builds } = handedOn([node], way.name, way.gives);
+            if (builds) builders.push(candidate);
+            const holds = builds && owner && isConstructor(node);
+            const name = holds ? owner.name : node.name;
+            if (!(holds || gives) || tooCommon.has(name)) continue;
+            const users = this.#usersOf(user);
+            if ([...ways, ...next].some((one) => one.name === name && one.users === users)) continue;
+            next.push({ name, users, gives: holds ? 'holder' : gives! });
+          }
+      }
+      round = next;
+    }
+    return ways;
+  }
+
   /** Functions of a module that call or pass on one of these names, as they stand in it. */
   #mentioning(module: Module, said: readonly string[]): readonly FunctionEntry[] {
     let index = this.#mentions.get(module);
@@ -100,6 +182,12 @@ export class CallerSearch {
   /** Names and attributes under which a module keeps objects of a class. */
   #heldAs(cls: string, module: Module): readonly string[] {
     const assigned = new RegExp(`(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${cls}\\b`, 'gu');
+    return [...codeOfNode(module, module).matchAll(assigned)].map(([, name]) => name!);
+  }
+
+  /** … and where a function gives the object, only those that other functions see. */
+  #keptAs(maker: string, module: Module): readonly string[] {
+    const assigned = new RegExp(`(?:^|\\.)(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${maker}\\b`, 'gmu');
     return [...codeOfNode(module, module).matchAll(assigned)].map(([, name]) => name!);
   }
 
@@ -163,10 +251,24 @@ function nameOf({ node, owner }: FunctionEntry): string {
 
 /** Known before anything of the module is parsed; the function's own is parsed, and names it. */
 function mayName(user: Module, { module, owner }: FunctionEntry, name: string): boolean {
-  if (user === module) return true;
-  return [name, ...(owner ? [owner.name] : [])].every(
-    (each) => user.text.includes(each) && word(each).test(codeOfNode(user, user)),
-  );
+  return user === module || [name, ...(owner ? [owner.name] : [])].every((each) => namesIt(user, each));
+}
+
+function namesIt(user: Module, name: string): boolean {
+  return user.text.includes(name) && word(name).test(codeOfNode(user, user));
+}
+
+function isConstructor({ name }: FunctionDef): boolean {
+  return name === '__init__';
+}
+
+/** What a module runs by itself. */
+function ownCode({ body }: Module): readonly Statement[] {
+  return body.filter(({ kind }) => kind !== 'FunctionDef' && kind !== 'ClassDef');
+}
+
+function* chain<T>(...parts: readonly Iterable<T>[]): Generator<T, void, undefined> {
+  for (const part of parts) yield* part;
 }
 
 /** What stands outside of functions, classes and imports, as the first characters of lines tell: nothing is parsed for it. */

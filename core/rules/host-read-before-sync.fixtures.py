@@ -518,3 +518,97 @@ def gather(x, rows):
         row = x.to("cpu", non_blocking=True)
         end = x.argmax()
         return rows[:end], row.tolist()
+#- case: what shows progress gives what it goes over
+from tqdm import tqdm
+
+def collect(images):
+    hosts = [torch.empty(8, pin_memory=True) for _ in range(2)]
+    for host in tqdm(hosts):
+        host.copy_(images.cuda().mean(0), non_blocking=True)
+    return [host.tolist() for host in hosts]
+    #       ^ host-read-before-sync
+#- good
+from tqdm import tqdm
+
+def collect(images):
+    hosts = [torch.empty(8, pin_memory=True) for _ in range(2)]
+    for host in tqdm(hosts):
+        host.copy_(images.cuda().mean(0), non_blocking=True)
+    torch.cuda.synchronize()
+    return [host.tolist() for host in hosts]
+
+#- case: batches whose progress is shown lie on the host
+from torch.utils.data import DataLoader
+from tqdm.auto import tqdm
+
+def test(dataset, options):
+    target = "cpu" if options.keep else torch.device(options.device)
+    for batch in tqdm(DataLoader(dataset, pin_memory=True)):
+        image, label = [part.to(target, non_blocking=True) for part in batch]
+        print(image.float(), label)
+
+#- case: batches whose progress is shown and counted lie on the host
+from rich.progress import track
+from torch.utils.data import DataLoader
+
+def test(dataset, options):
+    target = "cpu" if options.keep else torch.device(options.device)
+    for i, batch in enumerate(track(DataLoader(dataset))):
+        image, label = [part.to(target, non_blocking=True) for part in batch]
+        print(i, image.float(), label)
+
+#- case: whoever asks for the host has nothing on a device
+def test(image, options):
+    device = torch.device("cpu") if options.cpu else torch.device("cuda")
+    return image.to(device, non_blocking=True).tolist()
+
+#- case: whoever asks for the host, in a statement, has nothing on a device
+def test(image, options):
+    if options.cpu:
+        device = torch.device("cpu")
+    else:
+        device = torch.device("cuda")
+        torch.backends.cudnn.benchmark = True
+    return image.to(device, non_blocking=True).tolist()
+
+#- case: what was computed on a device is copied from there
+def test(image, options):
+    device = torch.device("cpu") if options.cpu else torch.device("cuda")
+    scores = image.cuda() * 2
+    return scores.to(device, non_blocking=True).tolist()
+    #      ^ host-read-before-sync
+#- good
+def test(image, options):
+    device = torch.device("cpu") if options.cpu else torch.device("cuda")
+    scores = image.cuda() * 2
+    return scores.to(device).tolist()
+
+#- case: where results go is another question than whether there is a device
+def test(scores, options):
+    if options.cpu_offload:
+        target = torch.device("cpu")
+    else:
+        target = torch.device("cuda")
+    return scores.to(target, non_blocking=True).tolist()
+    #      ^ host-read-before-sync
+#- good
+def test(scores, options):
+    if options.cpu_offload:
+        target = torch.device("cpu")
+    else:
+        target = torch.device("cuda")
+    return scores.to(target).tolist()
+
+#- case: batches that are asked for one by one lie on the host
+from torch.utils.data import DataLoader
+from tqdm import trange
+
+def test(dataset, options):
+    target = "cpu" if options.keep else torch.device(options.device)
+    batches = iter(DataLoader(dataset, pin_memory=True))
+    for _ in trange(options.steps, desc="test"):
+        image, label = [part.to(target, non_blocking=True) for part in next(batches)]
+        print(image.float(), label)
+    for _ in range(10):
+        image, label = [part.to(target, non_blocking=True) for part in next(batches)]
+        print(image.float(), label)

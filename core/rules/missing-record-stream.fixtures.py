@@ -904,3 +904,156 @@ def run(source):
     for batch in Feed(source):
         total += batch.sum()
     return total
+#- case: who gets the loader from a function lets the host wait in each turn
+class Prefetching:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        stream = torch.cuda.Stream()
+        ready = None
+        for image, _ in self.loader:
+            with torch.cuda.stream(stream):
+                batch = image.cuda(non_blocking=True).float()
+            if ready is not None:
+                yield ready
+            torch.cuda.current_stream().wait_stream(stream)
+            ready = batch
+        yield ready
+
+def create_loader(dataset):
+    loader = torch.utils.data.DataLoader(dataset, pin_memory=True)
+    if dataset.on_device:
+        loader = Prefetching(loader)
+    return loader
+
+def train(dataset, weights, optimizer):
+    for batch in create_loader(dataset):
+        (batch @ weights).sum().backward()
+        optimizer.step()
+        torch.cuda.synchronize()
+
+#- case: who gets the loader from a function goes on at once
+class Prefetching:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        stream = torch.cuda.Stream()
+        ready = None
+        for image, _ in self.loader:
+            with torch.cuda.stream(stream):
+                batch = image.cuda(non_blocking=True).float()
+            if ready is not None:
+                yield ready
+            torch.cuda.current_stream().wait_stream(stream)
+            ready = batch
+        yield ready
+
+def create_loader(dataset):
+    loader = torch.utils.data.DataLoader(dataset, pin_memory=True)
+    if dataset.on_device:
+        loader = Prefetching(loader)
+    return loader
+
+def train(dataset, weights, optimizer):
+    for batch in create_loader(dataset):
+        (batch @ weights).sum().backward()
+       # ^ missing-record-stream
+        optimizer.step()
+#- good
+class Prefetching:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        stream = torch.cuda.Stream()
+        ready = None
+        for image, _ in self.loader:
+            with torch.cuda.stream(stream):
+                batch = image.cuda(non_blocking=True).float()
+            if ready is not None:
+                yield ready
+            torch.cuda.current_stream().wait_stream(stream)
+            ready = batch
+        yield ready
+
+def create_loader(dataset):
+    loader = torch.utils.data.DataLoader(dataset, pin_memory=True)
+    if dataset.on_device:
+        loader = Prefetching(loader)
+    return loader
+
+def train(dataset, weights, optimizer):
+    for batch in create_loader(dataset):
+        (batch @ weights).sum().backward()
+        optimizer.step()
+        torch.cuda.synchronize()
+
+#- case: the loader goes from one function to the next
+import loaders
+
+def prepare(dataset, model):
+    make = loaders.create_loader
+    train_loader, count = make(dataset), 2
+    return model.cuda(), train_loader
+
+def train(model, loader):
+    for batch in loader:
+        model(batch).sum().backward()
+        torch.cuda.synchronize()
+
+def main(dataset, model):
+    model, train_loader = prepare(dataset, model)
+    train(model, train_loader)
+#- file: loaders.py
+import torch
+
+class Prefetching:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        stream = torch.cuda.Stream()
+        ready = None
+        for image, _ in self.loader:
+            with torch.cuda.stream(stream):
+                batch = image.cuda(non_blocking=True).float()
+            if ready is not None:
+                yield ready
+            torch.cuda.current_stream().wait_stream(stream)
+            ready = batch
+        yield ready
+
+def create_loader(dataset):
+    return Prefetching(torch.utils.data.DataLoader(dataset, pin_memory=True))
+
+#- case: the loader is kept in another object
+class Prefetching:
+    def __init__(self, loader):
+        self.loader = loader
+
+    def __iter__(self):
+        stream = torch.cuda.Stream()
+        ready = None
+        for image, _ in self.loader:
+            with torch.cuda.stream(stream):
+                batch = image.cuda(non_blocking=True).float()
+            if ready is not None:
+                yield ready
+            torch.cuda.current_stream().wait_stream(stream)
+            ready = batch
+        yield ready
+
+def create_loader(dataset):
+    return Prefetching(torch.utils.data.DataLoader(dataset, pin_memory=True))
+
+class Trainer:
+    def __init__(self, dataset, model):
+        self.batches = create_loader(dataset)
+        self.model = model
+
+    def epoch(self):
+        for batch in self.batches:
+            self.model(batch).sum().backward()
+            torch.cuda.synchronize()

@@ -5570,3 +5570,160 @@ def tensor(x):
     x.add_(t)
     side.synchronize()
     return kept
+#- case: an object that was given to the constructor of its caller
+import torch.distributed as dist
+
+class Head:
+    def __init__(self):
+        self.stream = torch.cuda.Stream()
+
+    def step(self, targets):
+        with torch.cuda.stream(self.stream):
+            gathered = [torch.ones_like(targets) for _ in range(dist.get_world_size())]
+            dist.all_gather(gathered, targets)
+            total = torch.cat(gathered)
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return total
+
+class Trainer:
+    def __init__(self, head):
+        self.head = head
+
+    def run_step(self, data):
+        targets = data["targets"].cuda() * 2
+        torch.cuda.synchronize()
+        return self.head.step(targets)
+
+def main(batches):
+    trainer = Trainer(Head())
+    for data in batches:
+        print(trainer.run_step(data))
+
+#- case: an object that was given to the constructor of its caller, which does not wait
+import torch.distributed as dist
+
+class Head:
+    def __init__(self):
+        self.stream = torch.cuda.Stream()
+
+    def step(self, targets):
+        with torch.cuda.stream(self.stream):
+            gathered = [torch.ones_like(targets) for _ in range(dist.get_world_size())]
+            dist.all_gather(gathered, targets)
+          # ^ missing-wait
+            total = torch.cat(gathered)
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return total
+
+class Trainer:
+    def __init__(self, head):
+        self.head = head
+
+    def run_step(self, data):
+        targets = data["targets"].cuda() * 2
+        return self.head.step(targets)
+
+def main(batches):
+    trainer = Trainer(Head())
+    for data in batches:
+        print(trainer.run_step(data))
+#- good
+import torch.distributed as dist
+
+class Head:
+    def __init__(self):
+        self.stream = torch.cuda.Stream()
+
+    def step(self, targets):
+        with torch.cuda.stream(self.stream):
+            gathered = [torch.ones_like(targets) for _ in range(dist.get_world_size())]
+            dist.all_gather(gathered, targets)
+            total = torch.cat(gathered)
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return total
+
+class Trainer:
+    def __init__(self, head):
+        self.head = head
+
+    def run_step(self, data):
+        targets = data["targets"].cuda() * 2
+        torch.cuda.synchronize()
+        return self.head.step(targets)
+
+def main(batches):
+    trainer = Trainer(Head())
+    for data in batches:
+        print(trainer.run_step(data))
+
+#- case: an object that the constructor of a third one gives to its caller
+from heads import make_head
+from trainers import Trainer
+
+class App:
+    def __init__(self):
+        head = make_head()
+        self.trainer = Trainer(head)
+
+    def run(self, batches):
+        return [self.trainer.run_step(data) for data in batches]
+
+def main(batches):
+    print(App().run(batches))
+#- file: heads.py
+import torch
+import torch.distributed as dist
+
+class Head:
+    def __init__(self):
+        self.stream = torch.cuda.Stream()
+
+    def step(self, targets):
+        with torch.cuda.stream(self.stream):
+            gathered = [torch.ones_like(targets) for _ in range(dist.get_world_size())]
+            dist.all_gather(gathered, targets)
+            total = torch.cat(gathered)
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return total
+
+def make_head():
+    return Head()
+#- file: trainers.py
+import torch
+
+class Trainer:
+    def __init__(self, head):
+        self.head = head
+
+    def run_step(self, data):
+        targets = data["targets"].cuda() * 2
+        torch.cuda.synchronize()
+        return self.head.step(targets)
+
+#- case: an object that module code gives to the constructor of its caller
+import torch.distributed as dist
+
+class Head:
+    def __init__(self):
+        self.stream = torch.cuda.Stream()
+
+    def step(self, targets):
+        with torch.cuda.stream(self.stream):
+            gathered = [torch.ones_like(targets) for _ in range(dist.get_world_size())]
+            dist.all_gather(gathered, targets)
+            total = torch.cat(gathered)
+        torch.cuda.current_stream().wait_stream(self.stream)
+        return total
+
+class Trainer:
+    def __init__(self, head):
+        self.head = head
+
+    def run_step(self, data):
+        targets = data["targets"].cuda() * 2
+        torch.cuda.synchronize()
+        return self.head.step(targets)
+
+trainer = Trainer(head=Head())
+for number in range(2):
+    print(trainer.run_step({"targets": torch.ones(number)}))

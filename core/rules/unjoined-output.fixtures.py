@@ -929,3 +929,128 @@ def share(group, x, y):
     handle = dist.broadcast(y, 0, True)
     handle.wait()
     return group.broadcast(x), side.record_event()
+
+#- case: the rank that does not wait may be the one that only sends
+import torch.distributed as dist
+
+class Stage:
+    def __init__(self, order, rank, final):
+        self.order, self.rank, self.final = order, rank, final
+
+    def hand_on(self, x):
+        x = x.cuda()
+        place = self.order.index(self.rank)
+        operations = []
+        if place > 0:
+            operations.append(dist.P2POp(dist.irecv, x, self.order[place - 1]))
+        if place < len(self.order) - 1:
+            operations.append(dist.P2POp(dist.isend, x, self.order[place + 1]))
+        requests = dist.batch_isend_irecv(operations)
+        if self.rank != self.final:
+            for request in requests:
+                request.wait()
+        return x
+
+#- case: who returns early may only send
+import torch.distributed as dist
+
+def hand_on(x, rank, previous, next_, is_final):
+    x = x.cuda()
+    operations = [dist.P2POp(dist.isend, x, next_)]
+    if previous is not None:
+        operations = [dist.P2POp(dist.irecv, x, previous)]
+    requests = dist.batch_isend_irecv(operations)
+    if is_final:
+        return x
+    for request in requests:
+        request.wait()
+    return x
+
+#- case: no rank waits
+import torch.distributed as dist
+
+class Stage:
+    def __init__(self, order, rank):
+        self.order, self.rank = order, rank
+
+    def hand_on(self, x):
+        x = x.cuda()
+        place = self.order.index(self.rank)
+        operations = []
+        if place > 0:
+            operations.append(dist.P2POp(dist.irecv, x, self.order[place - 1]))
+        if place < len(self.order) - 1:
+            operations.append(dist.P2POp(dist.isend, x, self.order[place + 1]))
+        dist.batch_isend_irecv(operations)
+        return x
+      # ^ unjoined-output
+#- good
+import torch.distributed as dist
+
+class Stage:
+    def __init__(self, order, rank):
+        self.order, self.rank = order, rank
+
+    def hand_on(self, x):
+        x = x.cuda()
+        place = self.order.index(self.rank)
+        operations = []
+        if place > 0:
+            operations.append(dist.P2POp(dist.irecv, x, self.order[place - 1]))
+        if place < len(self.order) - 1:
+            operations.append(dist.P2POp(dist.isend, x, self.order[place + 1]))
+        for request in dist.batch_isend_irecv(operations):
+            request.wait()
+        return x
+
+#- case: each rank receives, and one does not wait
+import torch.distributed as dist
+
+def turn(x, rank, final):
+    got = torch.empty_like(x.cuda())
+    operations = [dist.P2POp(dist.irecv, got, rank - 1), dist.P2POp(dist.isend, x, rank + 1)]
+    requests = dist.batch_isend_irecv(operations)
+    if rank != final:
+        for request in requests:
+            request.wait()
+    return got
+  # ^ unjoined-output
+#- good
+import torch.distributed as dist
+
+def turn(x, rank):
+    got = torch.empty_like(x.cuda())
+    operations = [dist.P2POp(dist.irecv, got, rank - 1), dist.P2POp(dist.isend, x, rank + 1)]
+    for request in dist.batch_isend_irecv(operations):
+        request.wait()
+    return got
+
+#- case: the rank that waits is known to be the one that does not receive
+import torch.distributed as dist
+
+def hand_on(x, rank):
+    x = x.cuda()
+    if rank > 0:
+        operations = [dist.P2POp(dist.irecv, x, rank - 1)]
+    else:
+        operations = [dist.P2POp(dist.isend, x, rank + 1)]
+    requests = dist.batch_isend_irecv(operations)
+    if rank == 0:
+        for request in requests:
+            request.wait()
+    return x
+  # ^ unjoined-output
+#- good
+import torch.distributed as dist
+
+def hand_on(x, rank):
+    x = x.cuda()
+    if rank > 0:
+        operations = [dist.P2POp(dist.irecv, x, rank - 1)]
+    else:
+        operations = [dist.P2POp(dist.isend, x, rank + 1)]
+    requests = dist.batch_isend_irecv(operations)
+    if rank > 0:
+        for request in requests:
+            request.wait()
+    return x

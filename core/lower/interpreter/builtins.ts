@@ -35,6 +35,7 @@ import { GeneratorV, isCaught } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import { itemAt, iterate, itemsOf, type PyIterator } from './iteration.ts';
 import { makeLazily } from './lazy.ts';
+import { isLoader, loaderBatch } from './loaders.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { readIndex } from './tensorItems.ts';
@@ -373,7 +374,8 @@ function* filtered(m: Machine, fn: Value, inner: PyIterator, node: Node): Genera
 
 const mostItems = 64;
 
-function lazy(
+/** What iterates over its parts only when somebody asks for them, and from the start for each who asks. */
+export function lazy(
   m: Machine,
   source: readonly Value[],
   make: () => { next: () => Value | undefined; keep: Value },
@@ -460,10 +462,10 @@ function settleLengths(m: Machine, sequence: Value, node: Node): void {
 /** How many turns a loop over something of unknown length takes. */
 function turnsOf(m: Machine, value: Value): number | undefined {
   if (value instanceof Unknown && !value.tensor) return value.loader ? m.turns : (value.elements?.length ?? m.turns);
-  return value instanceof NativeV && value.path === 'torch.utils.data.DataLoader' ? m.unknownLength : undefined;
+  return isLoader(value) ? m.unknownLength : undefined;
 }
 
-function range(m: Machine, args: readonly Value[], node: Node): Value {
+export function range(m: Machine, args: readonly Value[], node: Node): Value {
   const values = args.map((arg) => resolved(m, arg));
   for (const value of values) readIndex(m, value);
   // `range(n)` and `range(0, n)`.
@@ -537,7 +539,9 @@ function next(m: Machine, value: Value, args: readonly Value[], node: Node): Val
   const over = (): Value => {
     if (fallback !== undefined) return fallback;
     if (isCaught(m.stack, 'StopIteration') || m.stack.some((frame) => frame.fn?.name === '__next__')) stop();
-    return new Unknown('item', 'result');
+    // Nobody knows how many batches a loader has: whoever asks for one more gets one.
+    const loader = value instanceof IteratorV ? value.source.find(isLoader) : undefined;
+    return loader ? loaderBatch(m, loader) : new Unknown('item', 'result');
   };
   if (value instanceof GeneratorV) {
     const item = resumeGenerator(m, value, null);

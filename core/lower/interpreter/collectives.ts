@@ -1,5 +1,6 @@
 /** Collectives: they run on the group's own stream; a handle's wait orders the current stream after them. */
-import type { Node } from '../../python/ast.ts';
+import type { If, Node, Statement } from '../../python/ast.ts';
+import { codeOf } from '../../python/code.ts';
 import { type CollectiveShape, collectiveShape, functionalCollective } from '../../torch/collectives.ts';
 import {
   ContextV,
@@ -15,6 +16,7 @@ import {
   type Value,
   WorkV,
 } from '../values.ts';
+import { walk } from '../names.ts';
 import { call, type Keywords, noKeywords, tensorsIn, unknownCall } from './calls.ts';
 import { itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
@@ -69,6 +71,7 @@ export function collective(m: Machine, name: string, args: readonly Value[], key
       const operation = m.temp(new NativeV('torch.distributed.P2POp'));
       for (const [i, key] of ['op', 'tensor', 'peer', 'group'].entries())
         operation.attributes.set(key, args[i] ?? keywords.get(key) ?? null);
+      operation.attributes.set('…sometimes', isConditional(m, node));
       return operation;
     }
     case 'batch_isend_irecv':
@@ -212,18 +215,60 @@ function runBatch(m: Machine, list: Value): Value | undefined {
   const reads: TensorV[] = [];
   const writes: TensorV[] = [];
   let group: Value | undefined;
+  let sometimes = false;
   for (const operation of operations) {
     if (!(operation instanceof NativeV) || operation.path !== 'torch.distributed.P2POp') return undefined;
     const op = resolved(m, operation.attributes.get('op') ?? null);
     const tensors = tensorsOf(m, operation.attributes.get('tensor') ?? null);
     if (!(op instanceof ExternalV) || !/\bi(send|recv)$/.test(op.path)) return undefined;
-    (op.path.endsWith('isend') ? reads : writes).push(...tensors);
+    const receives = op.path.endsWith('irecv');
+    (receives ? writes : reads).push(...tensors);
+    if (receives && operation.attributes.get('…sometimes') === true) sometimes = true;
     group ??= operation.attributes.get('group');
   }
   if (operations.length === 0) return m.temp(new ListV([]));
   const work = launch(m, 'batch_isend_irecv', group, reads, writes);
+  // Behind it the handle has its event.
+  if (sometimes) m.relays.push(m.builder.length - 2);
   return m.temp(new ListV(operations.map(() => work)));
 }
+
+/** Whether it depends on a test of the function that it is run at all. */
+function isConditional(m: Machine, { start, end }: Node): boolean {
+  let found = false;
+  if (m.frame.fn)
+    walk(m.frame.fn.node, (part) => {
+      if (found || end <= part.start || part.end <= start) return false;
+      if (part.kind === 'If') found = [(part as If).body, (part as If).orelse].some((body) => holds(body, start));
+      return !found;
+    });
+  return found;
+}
+
+function holds(body: readonly Statement[], place: number): boolean {
+  const [first] = body;
+  return first !== undefined && first.start <= place && place < body.at(-1)!.end;
+}
+
+/**
+ * A path does not wait because of the rank that it runs on. Which ranks receive is a question of the rank, too, and how
+ * the two go together is not known: this one may be one that only sends.
+ */
+export function skipsWait(m: Machine, { test, body, orelse, end }: If, taken: boolean): void {
+  const { text } = m.frame.module.syntax;
+  const code = (from: number, to: number): string => codeOf(text.slice(from, to));
+  const said = (block: readonly Statement[]): string =>
+    block.length === 0 ? '' : code(block[0]!.start, block.at(-1)!.end);
+  const [chosen, other] = taken ? [body, orelse] : [orelse, body];
+  // Past a branch that leaves lies the other one.
+  const leaves = /^(?:Return|Continue)$/.test(chosen.at(-1)?.kind ?? '');
+  const skipped = said(other) + (leaves ? code(end, m.frame.fn?.node.end ?? end) : '');
+  if (!namesRank.test(code(test.start, test.end)) || waits.test(said(chosen)) || !waits.test(skipped)) return;
+  for (const launch of m.relays.splice(0)) m.builder.readsOnly(launch);
+}
+
+const namesRank = /rank|stage|(?:^|[._\s])(?:is_)?(?:first|last|final|root|src|dst)\b/i;
+const waits = /\bwait\w*\(/;
 
 /** Collectives inside start together at its end; its `wait`, or its end where it is not asynchronous, is that of all. */
 function coalescing(m: Machine, async: boolean): ContextV {

@@ -1,5 +1,5 @@
 /** Evaluation of expressions. What `yield` gives was evaluated by the statement before. */
-import type { Call, Compare, Comprehension, Conditional, Expression, FString, Node } from '../../python/ast.ts';
+import type { Call, Compare, Comprehension, Expression, FString, Node } from '../../python/ast.ts';
 import {
   ClassV,
   DeviceV,
@@ -21,7 +21,6 @@ import {
   type Value,
   VersionV,
 } from '../values.ts';
-import { walk } from '../names.ts';
 import { assignTo, sourceOf, storeName } from './assign.ts';
 import { awaited } from './concurrent.ts';
 import { getAttribute } from './attributes.ts';
@@ -29,6 +28,7 @@ import { isBuiltin, newContainer } from './builtins.ts';
 import { call, callMethod } from './calls.ts';
 import { makeLate, resolutionOrder } from './classes.ts';
 import { contains, getItem } from './containers.ts';
+import { choosesHost, preferredDevice } from './deviceChoice.ts';
 import { makeLambda } from './functions.ts';
 import { iterate, itemsOf, type PyIterator } from './iteration.ts';
 import { makeLazily } from './lazy.ts';
@@ -126,11 +126,9 @@ export function ev(m: Machine, node: Expression): Value {
       return node.operator === 'and' ? (taken ? ev(m, node.right) : left) : taken ? left : ev(m, node.right);
     }
     case 'Conditional': {
-      const taken = condition(m, node.test, { open: true, ...preferred(node) });
-      const [chosen, other] = taken ? [node.body, node.orelse] : [node.orelse, node.body];
-      if (deviceNamed(chosen) === 'cpu' && deviceNamed(other) === 'cuda' && asksForDevice(node.test))
-        m.withoutCuda = true;
-      return ev(m, chosen);
+      const taken = condition(m, node.test, { open: true, ...preferredDevice(node) });
+      if (choosesHost(node, taken)) m.withoutCuda = true;
+      return ev(m, taken ? node.body : node.orelse);
     }
     case 'Lambda':
       return makeLambda(m, node);
@@ -180,31 +178,6 @@ function formatted(m: Machine, node: FString): Value {
   const made = m.deriveUnknown(`f:${whole}:${values.map(keyOf).join()}`, 'text');
   made.plain = true;
   return made;
-}
-
-/** `"cuda" if … else "cpu"`: what is judged here runs on CUDA. */
-function preferred({ body, orelse }: Conditional): { readonly prefer?: boolean } {
-  const first = deviceNamed(body);
-  const second = first && deviceNamed(orelse);
-  return second === undefined || first === second ? {} : { prefer: first === 'cuda' };
-}
-
-/** `cuda`, `not args.no_cuda`, `torch.cuda.is_available()`: whether there is a device, not which of two places is meant. */
-function asksForDevice(test: Expression): boolean {
-  let asks = false;
-  walk(test, (part) => {
-    const { kind, id, name } = part as { kind?: string; id?: string; name?: string };
-    if ((kind === 'Name' || kind === 'Attribute') && /cuda|gpu/i.test(id ?? name ?? '')) asks = true;
-    return !asks;
-  });
-  return asks;
-}
-
-/** The device that `"cuda"` or `torch.device("cpu")` names. */
-function deviceNamed(node: Expression): string | undefined {
-  const named = node.kind === 'Call' ? node.args[0] : node;
-  if (named?.kind !== 'Constant' || typeof named.value !== 'string') return undefined;
-  return /^(?:cuda|cpu)(?=:|$)/.exec(named.value)?.[0];
 }
 
 function isTracked(value: Value): boolean {

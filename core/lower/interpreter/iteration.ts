@@ -16,13 +16,14 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
+import { saysStreams } from '../entries.ts';
 import { call } from './calls.ts';
 import { lookup } from './classes.ts';
 import { getItem } from './containers.ts';
 import { GeneratorV, Raised } from './frame.ts';
 import { resumeGenerator } from './functions.ts';
 import type { Machine } from './machine.ts';
-import { loaderBatch } from './loaders.ts';
+import { isLoader, loaderBatch } from './loaders.ts';
 import { resolved } from './truth.ts';
 
 export interface PyIterator {
@@ -116,11 +117,12 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
     }
     return unknownElements(m, value.attributes, 'item');
   }
+  if (isLoader(value)) {
+    const turns = m.unknownLength + turnsAhead(m);
+    let at = 0;
+    return { keep: value, next: () => (at++ < turns ? loaderBatch(m, value) : undefined) };
+  }
   if (value instanceof NativeV) {
-    if (value.path === 'torch.utils.data.DataLoader') {
-      let at = 0;
-      return { keep: value, next: () => (at++ < m.unknownLength ? loaderBatch(m, value) : undefined) };
-    }
     if (value.parts.length > 0) return over(value.parts);
     let at = 0;
     return { keep: value, next: () => (at++ < m.unknownLength ? new Unknown('item', 'result') : undefined) };
@@ -128,8 +130,9 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   if (value instanceof Unknown) {
     if (value.tensor) return iterate(m, value.tensor, node);
     if (value.loader) {
+      const turns = m.turns + turnsAhead(m);
       let at = 0;
-      return { keep: value, next: () => (at++ < m.turns ? loaderElement(value) : undefined) };
+      return { keep: value, next: () => (at++ < turns ? loaderElement(value) : undefined) };
     }
     value.elements ??= Array.from({ length: m.turns }, (_, i) => itemAt(value, i));
     return over(value.elements, value);
@@ -137,6 +140,11 @@ export function iterate(m: Machine, iterable: Value, node: Node): PyIterator {
   if (value instanceof ExternalV) return over([new Unknown('item', 'result'), new Unknown('item', 'result')]);
   if (typeof value === 'string') return over([...value].slice(0, 16));
   return over([new Unknown('item', 'element'), new Unknown('item', 'element')]);
+}
+
+/** A generator that copies ahead lets go of its first item in the third turn: one more shows who gets that memory. */
+function turnsAhead({ frame: { fn, module } }: Machine): number {
+  return fn?.node.kind === 'FunctionDef' && fn.node.isGenerator && saysStreams(fn.node, module.syntax) ? 2 : 0;
 }
 
 /** Whether it is a loader of data, by its name or by what it was made of. */

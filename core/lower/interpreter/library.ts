@@ -17,14 +17,14 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
-import { newContainer } from './builtins.ts';
+import { lazy, newContainer, range } from './builtins.ts';
 import { call, callMethod, type Keywords, noKeywords, tensorsIn, unknownCall } from './calls.ts';
 import { lookup } from './classes.ts';
 import { concurrentCall } from './concurrent.ts';
 import { enterContext, leaveStack, plainContext } from './contexts.ts';
 import { keepResults } from './functions.ts';
 import { hasHooks, isModule } from './hooks.ts';
-import { itemsOf } from './iteration.ts';
+import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
 import { copyOfModule } from './modulesOfTorch.ts';
@@ -37,6 +37,17 @@ function plain(name: string): Unknown {
   return value;
 }
 
+/** Wrappers that show how far an iteration has come. */
+const showsProgress = /^tqdm(?:\.\w+)*\.(?:tqdm|tqdm_notebook|trange)$|^rich\.progress\.track$/;
+
+/** What gives the same items as what it goes over. */
+function handedThrough(m: Machine, shown: Value, node: Node): Value {
+  return lazy(m, [shown], () => {
+    const inner = iterate(m, shown, node);
+    return { next: inner.next, keep: inner.keep ?? null };
+  });
+}
+
 export function libraryCall(
   m: Machine,
   path: string,
@@ -46,6 +57,12 @@ export function libraryCall(
 ): Value | undefined {
   const concurrent = concurrentCall(m, path, args, keywords, node);
   if (concurrent !== undefined) return concurrent;
+  if (showsProgress.test(path)) {
+    if (path.endsWith('range')) return range(m, args, node);
+    const shown = args[0] ?? keywords.get('iterable') ?? keywords.get('sequence') ?? null;
+    // A bar that somebody moves by hand goes over nothing.
+    return shown === null ? undefined : handedThrough(m, shown, node);
+  }
   const first = args[0] === undefined ? null : resolved(m, args[0]);
   switch (path) {
     case 'functools.partial':

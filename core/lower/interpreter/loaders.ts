@@ -12,6 +12,10 @@ export function makeLoader(m: Machine, args: readonly Value[], keywords: Keyword
   return loader;
 }
 
+export function isLoader(value: Value): value is NativeV {
+  return value instanceof NativeV && value.path === 'torch.utils.data.DataLoader';
+}
+
 /** A batch: a pair of tensors, which is what most datasets give; it serves as one tensor as well. */
 export function loaderBatch(m: Machine, loader: NativeV): Value {
   const memory = loader.attributes.get('…pinned') === true ? 'pinned' : 'pageable';

@@ -123,6 +123,8 @@ export class Machine {
   readonly groupStreams = new Map<string, StreamV>();
   /** The oldest PyTorch that the program has to work with, where that is known. */
   oldestTorch: string | undefined;
+  /** Launches of sends, and of receives that only some ranks have among them. */
+  readonly relays: number[] = [];
   /** Collects the handles of collectives, inside of `_coalescing_manager`. */
   coalescing: NativeV | undefined;
   /** What the unknown caller holds of what it was given last. */
@@ -858,6 +860,9 @@ export class Machine {
   /** How often a decision was asked for: tells whether a test was known. */
   consulted = 0;
 
+  /** … and was none that follows from others. */
+  decided = 0;
+
   /** While an object is made for a method's sake, its tests go their usual way. */
   settled = 0;
 
@@ -874,6 +879,7 @@ export class Machine {
 
   decide(key: string, fallback: boolean, node: Node, open = true, negated = false, flag?: string): boolean {
     this.consulted++;
+    this.decided++;
     const { fn } = this.frame;
     const concerned = this.concerned() || (fn !== undefined && fn.node === this.entry);
     const other = open && this.settled === 0 && this.before === 0 && concerned;

@@ -9,7 +9,9 @@ import { ExceptionV, ExternalV, isObj, ListV, ClassV, TupleV, Unknown, type Valu
 import { speaksOfStreams } from '../words.ts';
 import { assignTo, deleteTarget } from './assign.ts';
 import { defineClass } from './classes.ts';
+import { skipsWait } from './collectives.ts';
 import { enterContext } from './contexts.ts';
+import { assignsHost } from './deviceChoice.ts';
 import { augmented, ev, testOf } from './expressions.ts';
 import { catches, Raised } from './frame.ts';
 import { makeFunction } from './functions.ts';
@@ -314,16 +316,20 @@ function* execIf(m: Machine, first: If): Running {
         ? { want: must, open: false }
         : { open: !asksForOrder(m, statement), ...(prefer === undefined ? {} : { prefer }) };
     const ask = (): boolean => condition(m, test, options);
-    const { refused } = m;
+    const { refused, decided } = m;
     const taken = guard || must ? m.require(ask, must) : ask();
     m.settle(m.frame);
+    if (m.relays.length > 0 && m.decided > decided) skipsWait(m, statement, taken);
     // What is known alone may be known too roughly to fail by it.
     const fails = guard ? taken : must && !taken && statement.orelse.at(-1)?.kind === 'Assert';
     if (fails && m.refused === refused && test.kind !== 'Constant') return 'normal';
     const [next] = statement.orelse;
     // In turn, not each inside of the one before: chains of `elif` may be as long as they like.
-    if (taken || statement.orelse.length !== 1 || next?.kind !== 'If')
-      return yield* execBlock(m, taken ? statement.body : statement.orelse);
+    if (taken || statement.orelse.length !== 1 || next?.kind !== 'If') {
+      const chosen = taken ? statement.body : statement.orelse;
+      if (assignsHost(first, test, chosen)) m.withoutCuda = true;
+      return yield* execBlock(m, chosen);
+    }
     statement = next;
     m.frame.node = statement;
     m.spend();
