@@ -65,6 +65,8 @@ interface Worth {
   /** Paths in which nothing but one stream shows, before no more are tried; and paths that do nothing at all. */
   readonly dull: number;
   readonly idle: number;
+  /** Whether it pays for what lies before its own call with each of its paths. */
+  readonly paysBefore: boolean;
 }
 
 /** An entry that orders streams itself is worth all paths until they come to that; one that only speaks of them, a few. */
@@ -80,9 +82,10 @@ function worthOf(node: Node, module: Module, { pathsPerEntry, stepsPerEntry }: L
       steps: Math.min(stepsPerEntry, callerSteps),
       dull: dullPaths.calls,
       idle: 1,
+      paysBefore: true,
     };
   const dull = ordersStreams(codeOfNode(node, module)) ? dullPaths.orders : dullPaths.speaks;
-  return { paths: pathsPerEntry, steps: stepsPerEntry, dull, idle: dull };
+  return { paths: pathsPerEntry, steps: stepsPerEntry, dull, idle: dull, paysBefore: false };
 }
 
 /** Paths for decisions that functions without a word of streams take. */
@@ -348,8 +351,8 @@ function lowerEntry(
       }
     }
     const used = allowance - Math.max(0, m.budgetLeft);
-    // What lies before the entry's own call is mostly gone on from, and is no path's to pay for.
-    before = m.stepsBefore;
+    // What lies before the entry's own call is mostly gone on from, and is not to take paths away from what has streams.
+    before = worth.paysBefore ? 0 : m.stepsBefore;
     budget -= used - before;
     spent += used;
     const left = cut ? undefined : leftoversOf(m);
