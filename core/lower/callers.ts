@@ -8,7 +8,7 @@ import type { ClassDef, FunctionDef, Module, Statement } from '../python/ast.ts'
 import { type FunctionEntry, functionsOf, listOf, namesMentioned, sharesState, tooCommon } from './entries.ts';
 import { handedOn } from './handedOn.ts';
 import { type ImportGraph, longestBridge } from './importGraph.ts';
-import { inheritedCallers } from './inherited.ts';
+import { classNamed, classNames, inheritedCallers } from './inherited.ts';
 import { codeOfNode } from './words.ts';
 
 export interface Callers {
@@ -24,13 +24,19 @@ interface Way {
   /** Modules that may call it by that name. */
   readonly users: readonly Module[];
   readonly gives: 'object' | 'holder';
+  /** Classes of the holders. */
+  readonly holders: readonly Holder[];
   /** Functions that give what they get to the constructor of another object. */
-  readonly builders: readonly FunctionEntry[];
+  readonly builders: readonly { readonly entry: FunctionEntry; readonly holders: readonly Holder[] }[];
 }
 
-/** From hand to hand so many times, and so many ways in all. */
+/** A class whose constructor takes the object. */
+type Holder = readonly [cls: ClassDef, module: Module];
+
+/** From hand to hand so many times, and so many ways in all; functions that are looked into for one class. */
 const longestWay = 3;
 const mostWays = 8;
+const mostLookedInto = 48;
 
 export class CallerSearch {
   readonly #graph: ImportGraph;
@@ -38,6 +44,7 @@ export class CallerSearch {
   readonly #users = new Map<Module, readonly Module[]>();
   readonly #mentions = new Map<Module, ReadonlyMap<string, readonly FunctionEntry[]>>();
   readonly #topLevel = new WeakMap<Module, string>();
+  readonly #usersOfClass = new Map<ClassDef, readonly Module[]>();
   readonly #ways = new Map<ClassDef, readonly Way[]>();
 
   constructor(graph: ImportGraph, isTest: (module: Module) => boolean) {
@@ -100,9 +107,11 @@ export class CallerSearch {
   *#functionsAlong(entry: FunctionEntry, owner: ClassDef): Generator<FunctionEntry, void, undefined> {
     const name = nameOf(entry);
     const special = name !== entry.node.name;
-    for (const [i, { name: way, users, gives, builders }] of this.#waysTo(owner, entry.module).entries()) {
-      yield* builders.filter(({ node }) => !isConstructor(node));
-      if (i === 0) continue;
+    const calls = this.#calling(entry);
+    for (const [i, { name: way, users, gives, holders, builders }] of this.#waysTo(owner, entry.module).entries()) {
+      for (const builder of builders)
+        if (!isConstructor(builder.entry.node) && calls(builder.holders)) yield builder.entry;
+      if (i === 0 || (gives === 'holder' && !calls(holders))) continue;
       for (const user of users) {
         if (!namesIt(user, way)) continue;
         const said = special ? [way, ...this.#keptAs(way, user)] : gives === 'holder' ? [way] : [name];
@@ -114,13 +123,28 @@ export class CallerSearch {
   *#modulesAlong(entry: FunctionEntry, owner: ClassDef): Generator<Module, void, undefined> {
     const name = nameOf(entry);
     const special = name !== entry.node.name;
-    for (const [i, { name: way, users, gives }] of this.#waysTo(owner, entry.module).entries())
+    const calls = this.#calling(entry);
+    for (const [i, { name: way, users, gives, holders }] of this.#waysTo(owner, entry.module).entries())
       for (const user of users) {
         const code = namesIt(user, way) ? this.topLevelCode(user) : '';
         if (!word(way).test(code)) continue;
-        const runs = i > 0 && (special || gives === 'holder' || word(name).test(code));
-        if (runs || handedOn(ownCode(user), way, gives).builds) yield user;
+        const runs = i > 0 && (gives === 'holder' ? calls(holders) : special || word(name).test(code));
+        if (runs || calls(this.#holders(handedOn(ownCode(user), way, gives).into, user))) yield user;
       }
+  }
+
+  /** Whether one of the classes has a method that calls the entry. */
+  #calling({ node }: FunctionEntry): (holders: readonly Holder[]) => boolean {
+    const imports = (module: Module): readonly Module[] => this.#graph.of(module);
+    return (holders) => holders.some(([cls, module]) => classNames(node.name, cls, module, imports));
+  }
+
+  /** Those of the classes that are the program's own. */
+  #holders(names: ReadonlySet<string>, user: Module): readonly Holder[] {
+    return [...names].flatMap((name) => {
+      const holder = classNamed(name, undefined, user, (module) => this.#graph.of(module));
+      return holder ? [holder] : [];
+    });
   }
 
   /** The nearest first; the class itself before all. */
@@ -129,32 +153,43 @@ export class CallerSearch {
     if (known) return known;
     const ways: Way[] = [];
     this.#ways.set(cls, ways);
-    let round: Pick<Way, 'name' | 'users' | 'gives'>[] = [
-      { name: cls.name, users: this.#usersOf(home), gives: 'object' },
-    ];
+    let round: Omit<Way, 'builders'>[] = [{ name: cls.name, users: this.#usersOf(home), gives: 'object', holders: [] }];
+    let lookedInto = 0;
     for (let step = 0; step <= longestWay && round.length > 0; step++) {
       const next: typeof round = [];
       for (const way of round) {
-        if (ways.length === mostWays) return ways;
-        const builders: FunctionEntry[] = [];
+        const builders: Way['builders'][number][] = [];
         ways.push({ ...way, builders });
         for (const user of way.users)
           for (const candidate of namesIt(user, way.name) ? this.#mentioning(user, [way.name]) : []) {
             const { node, owner } = candidate;
             if (owner === cls) continue;
-            const { gives, builds } = handedOn([node], way.name, way.gives);
-            if (builds) builders.push(candidate);
-            const holds = builds && owner && isConstructor(node);
+            if (ways.length > mostWays || lookedInto++ === mostLookedInto) return ways;
+            const { gives, into } = handedOn([node], way.name, way.gives);
+            const holders = this.#holders(into, user);
+            if (holders.length > 0) builders.push({ entry: candidate, holders });
+            const holds = holders.length > 0 && owner && isConstructor(node);
             const name = holds ? owner.name : node.name;
             if (!(holds || gives) || tooCommon.has(name)) continue;
-            const users = this.#usersOf(user);
+            // Who calls a method by its name alone may mean that of another class.
+            const users = owner ? this.#usersNaming(owner, user) : this.#usersOf(user);
             if ([...ways, ...next].some((one) => one.name === name && one.users === users)) continue;
-            next.push({ name, users, gives: holds ? 'holder' : gives! });
+            const kept = [...way.holders, ...holders];
+            next.push({ name, users, gives: holds ? 'holder' : gives!, holders: kept });
           }
       }
       round = next;
     }
     return ways;
+  }
+
+  #usersNaming(cls: ClassDef, home: Module): readonly Module[] {
+    let users = this.#usersOfClass.get(cls);
+    if (!users) {
+      users = this.#usersOf(home).filter((user) => namesIt(user, cls.name));
+      this.#usersOfClass.set(cls, users);
+    }
+    return users;
   }
 
   /** Functions of a module that call or pass on one of these names, as they stand in it. */

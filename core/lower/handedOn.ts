@@ -11,15 +11,15 @@ type Carried = 'object' | 'holder' | 'maker';
 export interface HandedOn {
   /** What its caller gets. */
   readonly gives: 'object' | 'holder' | undefined;
-  /** Another object is made with it. */
-  readonly builds: boolean;
+  /** Classes of other objects that are made with it. */
+  readonly into: ReadonlySet<string>;
 }
 
 /** `calledFor`: what a call of the name gives. */
 export function handedOn(code: readonly Node[], name: string, calledFor: 'object' | 'holder'): HandedOn {
   const carried = new Map<string, Carried>();
   let gives: HandedOn['gives'];
-  let builds = false;
+  const into = new Set<string>();
 
   const carries = (node: Expression | undefined): Carried | undefined => {
     switch (node?.kind) {
@@ -57,7 +57,7 @@ export function handedOn(code: readonly Node[], name: string, calledFor: 'object
     if (given === undefined || given === 'maker') return undefined;
     const called = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
     if (!constructs.test(called)) return wraps.test(called) ? given : undefined;
-    builds = true;
+    into.add(called);
     return 'holder';
   };
 
@@ -84,7 +84,7 @@ export function handedOn(code: readonly Node[], name: string, calledFor: 'object
       }
       return true;
     });
-  return { gives, builds };
+  return { gives, into };
 }
 
 type StatementOfValues = Extract<Statement, { kind: 'Assign' | 'AnnAssign' | 'Return' }>;

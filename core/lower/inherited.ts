@@ -37,6 +37,23 @@ export function inheritedCallers(
   return found;
 }
 
+/** Whether an object of the class has a method that names this, its own or one of its bases. */
+export function classNames(
+  name: string,
+  cls: ClassDef,
+  home: Module,
+  imports: (module: Module) => readonly Module[],
+): boolean {
+  let classes: readonly (readonly [ClassDef, Module])[] = [[cls, home]];
+  for (let generation = 0; generation <= mostGenerations && classes.length > 0; generation++) {
+    for (const [owner, module] of classes)
+      if (functionsOf(module).some((one) => one.owner === owner && namesMentioned(one.node, module).has(name)))
+        return true;
+    classes = classes.flatMap(([one, module]) => basesOf(one, module, imports));
+  }
+  return false;
+}
+
 function overrides(cls: ClassDef, module: Module, { node }: FunctionEntry): boolean {
   return functionsOf(module).some((own) => own.owner === cls && own.node.name === node.name);
 }
@@ -55,9 +72,9 @@ function basesOf(
 }
 
 /** In the module or in what it imports, also where packages hand it on. */
-function classNamed(
+export function classNamed(
   name: string,
-  derived: ClassDef,
+  derived: ClassDef | undefined,
   home: Module,
   imports: (module: Module) => readonly Module[],
 ): readonly [ClassDef, Module] | undefined {
