@@ -4849,6 +4849,20 @@ def run(layer: Layer, x):
         torch.cuda.current_stream().wait_stream(side)
     y.record_stream(torch.cuda.current_stream())
     return y + 1
+#- good
+def options():
+    raise NotImplementedError
+
+def run(x):
+    side = torch.cuda.Stream()
+    x = x.cuda() + 1
+    side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    if options():
+        torch.cuda.current_stream().wait_stream(side)
+    y.record_stream(torch.cuda.current_stream())
+    return y + 1
 
 #- case: a flag that a function sets
 capturing = False

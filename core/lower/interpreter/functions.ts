@@ -6,6 +6,7 @@ import {
   DictV,
   ExternalV,
   FunctionV,
+  InstanceV,
   isObj,
   KernelV,
   keyOf,
@@ -311,7 +312,8 @@ function runFunction(
       judge(m, place);
       m.stack.length = depth;
       endFrame(m, frame);
-      if (m.refused === refused && isUnlikely(m, fn, caller, error)) return unknownCall(m, fn.name, args, keywords);
+      if (m.refused === refused && isUnlikely(m, fn, args, caller, error))
+        return unknownCall(m, fn.name, args, keywords);
     }
     throw error;
   } finally {
@@ -324,9 +326,9 @@ function runFunction(
  * Whether a function that has nothing to do with streams fails for no test that could have gone otherwise, and nobody
  * catches it: which method is called, or what it is given, is then not known well enough. It is taken for one that nobody
  * knows by the function that called it and has to do with streams; not inside of a capture, of which one that nobody knows
- * may make more streams a part.
+ * may make more streams a part, and not where it has nothing to work with, as what reads a program's options.
  */
-function isUnlikely(m: Machine, fn: FunctionV, caller: Frame, { name }: Raised): boolean {
+function isUnlikely(m: Machine, fn: FunctionV, args: readonly Value[], caller: Frame, { name }: Raised): boolean {
   if (
     m.settled > 0 ||
     m.before > 0 ||
@@ -337,7 +339,10 @@ function isUnlikely(m: Machine, fn: FunctionV, caller: Frame, { name }: Raised):
     return false;
   if (fn.node === m.entry || m.concerned(fn)) return false;
   if (caller.fn && caller.fn.node !== m.entry && !m.concerned(caller.fn)) return false;
-  return !isCaught(m.stack, name);
+  const works = args.some(
+    (value) => value instanceof InstanceV || value instanceof TensorV || (value instanceof Unknown && !value.plain),
+  );
+  return works && !isCaught(m.stack, name);
 }
 
 /**
