@@ -1,7 +1,8 @@
 // `npm run mutants`: takes out each statement that orders streams in turn, from correct programs, and prints the share
 // that the analysis notices. scripts/mutants/ says how.
 //   npm run mutants -- [--list] [--only ecosystem|twins|package] [--file PART]
-// `package`, only where it is named: one large package as a whole, in minutes. --list prints each mutant; --file takes only files whose name holds PART.
+// `package`, only where it is named: one large package as a whole, in minutes. --list prints each mutant; --file takes only
+// files whose name holds PART.
 import { mkdirSync } from 'node:fs';
 import path from 'node:path';
 import { pathToFileURL } from 'node:url';

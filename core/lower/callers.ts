@@ -114,7 +114,7 @@ export class CallerSearch {
       if (i === 0 || (gives === 'holder' && !calls(holders))) continue;
       for (const user of users) {
         if (!namesIt(user, way)) continue;
-        const said = special ? [way, ...this.#keptAs(way, user)] : gives === 'holder' ? [way] : [name];
+        const said = special ? [way, ...this.#heldAs(way, user, true)] : gives === 'holder' ? [way] : [name];
         yield* this.#mentioning(user, said).filter(({ node, owner: of }) => of !== owner && !isConstructor(node));
       }
     }
@@ -214,15 +214,13 @@ export class CallerSearch {
     return code;
   }
 
-  /** Names and attributes under which a module keeps objects of a class. */
-  #heldAs(cls: string, module: Module): readonly string[] {
-    const assigned = new RegExp(`(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${cls}\\b`, 'gu');
-    return [...codeOfNode(module, module).matchAll(assigned)].map(([, name]) => name!);
-  }
-
-  /** … and where a function gives the object, only those that other functions see. */
-  #keptAs(maker: string, module: Module): readonly string[] {
-    const assigned = new RegExp(`(?:^|\\.)(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${maker}\\b`, 'gmu');
+  /**
+   * Names and attributes under which a module keeps what a class, or a function that gives its objects, makes. `isSeen`:
+   * only those that other functions see.
+   */
+  #heldAs(maker: string, module: Module, isSeen = false): readonly string[] {
+    const from = isSeen ? '(?:^|\\.)' : '';
+    const assigned = new RegExp(`${from}(\\w+)[ \\t]*(?::[^=\\n]+)?=[^=\\n][^\\n]*\\b${maker}\\b`, 'gmu');
     return [...codeOfNode(module, module).matchAll(assigned)].map(([, name]) => name!);
   }
 

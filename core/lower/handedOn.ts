@@ -3,7 +3,7 @@
  * another object, which holds it from then on. Pure syntax, in the order of the source: which branch is taken is not asked.
  */
 import type { Call, Expression, Node, Statement } from '../python/ast.ts';
-import { walk } from './names.ts';
+import { namesClass, walk } from './names.ts';
 
 /** The object itself, another one that was made with it, or what it is called to get it. */
 type Carried = 'object' | 'holder' | 'maker';
@@ -56,7 +56,7 @@ export function handedOn(code: readonly Node[], name: string, calledFor: 'object
     const given = first([...args, ...keywords.map(({ value }) => value)]);
     if (given === undefined || given === 'maker') return undefined;
     const called = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
-    if (!constructs.test(called)) return wraps.test(called) ? given : undefined;
+    if (!namesClass.test(called)) return wraps.test(called) ? given : undefined;
     into.add(called);
     return 'holder';
   };
@@ -88,9 +88,6 @@ export function handedOn(code: readonly Node[], name: string, calledFor: 'object
 }
 
 type StatementOfValues = Extract<Statement, { kind: 'Assign' | 'AnnAssign' | 'Return' }>;
-
-/** Classes are named so. */
-const constructs = /^_*[A-Z]\w*[a-z]/;
 
 /** What is given comes out of these again. */
 const wraps = /^(?:iter|enumerate|tqdm|wrap\w*|prepare\w*|\w*_wrapper)$/;

@@ -22,9 +22,12 @@ function walkValue(value: object, enter: (node: Node & { readonly kind?: string 
   else for (const part of Object.values(value)) if (typeof part === 'object' && part !== null) walkValue(part, enter);
 }
 
+/** How classes are named, other than constants. */
+export const namesClass = /^_*[A-Z]\w*[a-z]/;
+
 const used = new WeakMap<Node, ReadonlySet<string>>();
 
-/** Names that the body of a function mentions, nested functions included. */
+/** Names that a piece of code mentions, nested functions included. */
 export function namesUsed(node: Node): ReadonlySet<string> {
   const known = used.get(node);
   if (known) return known;

@@ -4,8 +4,9 @@
  * minutes: it runs when it is named.
  */
 import { spawnSync } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
+import { pythonFiles } from '../ecosystem/python-files.mjs';
 
 interface Row {
   readonly name: string;
@@ -43,7 +44,7 @@ export async function bench({ root }: { root: string }): Promise<Row[]> {
   const whole = compared(path.join(folder, 'packages'));
   const rows = names.map((name) => {
     const cwd = path.join(folder, 'packages', name);
-    return { name, files: pythonFiles(cwd), ...compared(cwd) };
+    return { name, files: pythonFiles(cwd).length, ...compared(cwd) };
   });
   const sum = (of: (row: (typeof rows)[number]) => number) => rows.reduce((all, row) => all + of(row), 0);
   const ours = { wall: sum((row) => row.ours.wall), user: sum((row) => row.ours.user) };
@@ -104,8 +105,4 @@ function installRuff(folder: string): string {
 function must(command: string, args: readonly string[]): void {
   const { status, stderr, error } = spawnSync(command, args, { encoding: 'utf8' });
   if (error || status !== 0) throw new Error(`'${command} ${args.join(' ')}' failed: ${error?.message ?? stderr}`);
-}
-
-function pythonFiles(folder: string): number {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.py')).length;
 }

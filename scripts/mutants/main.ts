@@ -7,7 +7,7 @@ import { createSourceChecker, type SourceChecker, type SourceFile } from '../../
 import { mentionsStreams } from '../../core/lower/words.ts';
 import { createPythonParser, type PythonParser } from '../../core/python/parse.ts';
 import { type Kind, mutantsOf } from './mutate.ts';
-import { ecosystemUnits, linesOf, pythonFilesIn, twinUnits, type Unit } from './units.ts';
+import { ecosystemUnits, linesOf, packageFiles, twinUnits, type Unit } from './units.ts';
 
 export interface Options {
   readonly root: string;
@@ -82,7 +82,7 @@ const large = 'sglang';
 function wholePackage(parser: PythonParser, folders: Options['folders']): string {
   const folder = folders.get(large);
   if (!folder) throw new Error(`${large} is not in packages.json`);
-  const files = pythonFilesIn(folder());
+  const files = packageFiles(folder());
   const mutated = new Map<string, string>();
   for (const { file, text } of files) {
     if (!mentionsStreams(text)) continue;

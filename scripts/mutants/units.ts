@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import type { SourceFile } from '../../core/checkSource.ts';
 import { readFixtures } from '../../test/harness/fixtures.ts';
+import { pythonFiles } from '../ecosystem/python-files.mjs';
 
 export interface Unit {
   /** For the report, and for the list of exempt statements. */
@@ -50,11 +51,12 @@ export function twinUnits(root: string): Unit[] {
   return units;
 }
 
-export function pythonFilesIn(folder: string): SourceFile[] {
-  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.py'))
-    .sort()
-    .map((name) => ({ file: name.replaceAll(path.sep, '/'), text: readFileSync(path.join(folder, name), 'utf8') }));
+/** Files of a package as its check names them. */
+export function packageFiles(folder: string): SourceFile[] {
+  return pythonFiles(folder).map((file) => ({
+    file: path.relative(folder, file).replaceAll(path.sep, '/'),
+    text: readFileSync(file, 'utf8'),
+  }));
 }
 
 /** Lines without comments and empty ones. */

@@ -8,7 +8,6 @@ import {
   ExternalV,
   FunctionV,
   InstanceV,
-  LateV,
   ModuleV,
   NativeV,
   PartialV,
@@ -25,7 +24,7 @@ import {
 } from '../values.ts';
 import type { StoreMode } from './assign.ts';
 import { call } from './calls.ts';
-import { lookup, lookupAfter, madeAttribute, moduleLike } from './classes.ts';
+import { lookup, madeAttribute, moduleLike } from './classes.ts';
 import type { Machine } from './machine.ts';
 import { external, globalValue, moduleValue, unknownGlobal } from './modules.ts';
 import { namesParameter } from './modulesOfTorch.ts';
@@ -79,12 +78,11 @@ export function getAttribute(m: Machine, owner: Value, name: string): Value {
     return m.deriveUnknown(`a:${value.id}:${name}`, name);
   }
   if (value instanceof SuperV) {
-    const found = lookupAfter(value.cls, value.after, name);
+    const found = madeAttribute(m, value.cls, name, value.after);
     if (found instanceof FunctionV) return m.temp(new BoundMethodV(value.self, found));
     if (found instanceof PropertyV) return call(m, found.getter, [value.self], new Map(), m.frame.node);
     if (found instanceof ClassMethodV) return m.temp(new BoundMethodV(value.self, found.target as FunctionV));
     if (found instanceof StaticMethodV) return found.target;
-    if (found instanceof LateV) return madeAttribute(m, value.cls, name)!;
     if (found !== undefined) return found;
     return m.temp(new BuiltinMethodV(value, name));
   }

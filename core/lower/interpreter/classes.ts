@@ -15,7 +15,7 @@ import {
   Unknown,
   type Value,
 } from '../values.ts';
-import { boundNames } from '../names.ts';
+import { boundNames, namesClass } from '../names.ts';
 import { call } from './calls.ts';
 import { ev } from './expressions.ts';
 import { Raised } from './frame.ts';
@@ -30,11 +30,11 @@ export function defineClass(m: Machine, node: ClassDef): Value {
   const scope = new Scope(m.frame.module, outer, 'class');
   m.touched.add(`${m.frame.module.syntax.file}#${node.start}`);
   m.frame.scope = scope;
-  const late = m.before > 0 ? lateIn(node) : none;
+  const late = m.before > 0 ? lateIn(node) : noStatements;
   for (const [name, statement] of late) scope.vars.set(name, new LateV(statement, scope));
-  const made = new Set<Statement>(late.values());
+  const left = new Set(late.values());
   try {
-    const steps = execBlock(m, made.size ? node.body.filter((statement) => !made.has(statement)) : node.body);
+    const steps = execBlock(m, left.size ? node.body.filter((statement) => !left.has(statement)) : node.body);
     while (!steps.next().done);
   } finally {
     m.frame.scope = outer;
@@ -60,7 +60,7 @@ export function defineClass(m: Machine, node: ClassDef): Value {
   return cls;
 }
 
-const none: ReadonlyMap<string, Statement> = new Map();
+const noStatements: ReadonlyMap<string, Statement> = new Map();
 const lates = new WeakMap<ClassDef, ReadonlyMap<string, Statement>>();
 
 /**
@@ -91,17 +91,7 @@ function makesObject(statement: Statement): boolean {
   if ((statement.kind !== 'Assign' && statement.kind !== 'AnnAssign') || value?.kind !== 'Call') return false;
   const { callee } = value;
   const name = callee.kind === 'Name' ? callee.id : callee.kind === 'Attribute' ? callee.name : '';
-  return /^_*[A-Z]\w*[a-z]/.test(name) && !/Stream|Event|Graph/.test(name);
-}
-
-/** The attribute, which is made now if the body of the class has left it for later. */
-export function madeAttribute(m: Machine, cls: ClassV, name: string): Value | undefined {
-  for (const c of resolutionOrder(cls)) {
-    const value = c.attributes.get(name);
-    if (value instanceof LateV) return makeLate(m, value, name, c);
-    if (value !== undefined) return value;
-  }
-  return undefined;
+  return namesClass.test(name) && !/Stream|Event|Graph/.test(name);
 }
 
 /** `cls`: left out while its body runs. */
@@ -181,10 +171,12 @@ export function lookup(cls: ClassV, name: string): Value | undefined {
   return undefined;
 }
 
-export function lookupAfter(cls: ClassV, after: ClassV, name: string): Value | undefined {
+/** The attribute, which is made now if the body of the class has left it for later. `after`: of the bases behind this one. */
+export function madeAttribute(m: Machine, cls: ClassV, name: string, after?: ClassV): Value | undefined {
   const order = resolutionOrder(cls);
-  for (const c of order.slice(order.indexOf(after) + 1)) {
+  for (const c of after ? order.slice(order.indexOf(after) + 1) : order) {
     const value = c.attributes.get(name);
+    if (value instanceof LateV) return makeLate(m, value, name, c);
     if (value !== undefined) return value;
   }
   return undefined;

@@ -227,9 +227,10 @@ function runBatch(m: Machine, list: Value): Value | undefined {
     group ??= operation.attributes.get('group');
   }
   if (operations.length === 0) return m.temp(new ListV([]));
+  const from = m.builder.length;
   const work = launch(m, 'batch_isend_irecv', group, reads, writes);
-  // Behind it the handle has its event.
-  if (sometimes) m.relays.push(m.builder.length - 2);
+  if (sometimes)
+    for (let at = from; at < m.builder.length; at++) if (m.builder.emitted[at]!.kind === 'launch') m.relays.push(at);
   return m.temp(new ListV(operations.map(() => work)));
 }
 

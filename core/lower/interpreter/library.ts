@@ -27,7 +27,7 @@ import { hasHooks, isModule } from './hooks.ts';
 import { iterate, itemsOf } from './iteration.ts';
 import type { Machine } from './machine.ts';
 import { hostRead } from './memory.ts';
-import { copyOfModule } from './modulesOfTorch.ts';
+import { copyOfContainer, copyOfModule } from './modulesOfTorch.ts';
 import { newLock } from './threads.ts';
 import { resolved } from './truth.ts';
 
@@ -325,27 +325,9 @@ function copied(m: Machine, value: Value, deep: boolean): Value {
     // What is no module is mostly told from, not written: the copy says the same.
     if (value.parameters || moduleLikeName.test(value.name)) return unknownCall(m, 'deepcopy', [value], noKeywords);
   }
-  if (value instanceof ListV) {
-    const copy = m.temp(new ListV(deep ? value.items.map((item) => copied(m, item, true)) : [...value.items]));
-    copy.open = value.open;
-    return copy;
-  }
-  if (value instanceof TupleV)
-    return deep
-      ? m.temp(
-          new TupleV(
-            value.items.map((item) => copied(m, item, true)),
-            value.fields,
-          ),
-        )
-      : value;
-  if (value instanceof DictV) {
-    const copy = m.temp(new DictV());
-    for (const [key, entry] of value.entries)
-      copy.entries.set(key, { key: entry.key, value: deep ? copied(m, entry.value, true) : entry.value });
-    copy.open = value.open;
-    return copy;
-  }
+  if (value instanceof TupleV && !deep) return value;
+  const container = copyOfContainer(m, value, (item) => (deep ? copied(m, item, true) : item));
+  if (container) return container;
   if (value instanceof InstanceV && !deep) {
     const copy = m.temp(new InstanceV(value.cls));
     for (const [name, item] of value.attributes) copy.attributes.set(name, item);

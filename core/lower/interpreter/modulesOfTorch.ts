@@ -192,6 +192,29 @@ function elementsNamed(m: Machine, value: Value | undefined): string | undefined
   return name === undefined ? undefined : (elementsOf[name] ?? name);
 }
 
+/** `begun`: told of the copy before it has any items. Undefined: it is no container. */
+export function copyOfContainer(
+  m: Machine,
+  value: Value,
+  copyOf: (item: Value) => Value,
+  begun: (copy: Value) => void = () => {},
+): Value | undefined {
+  if (value instanceof TupleV) return m.temp(new TupleV(value.items.map(copyOf), value.fields));
+  if (value instanceof ListV) {
+    const list = m.temp(new ListV([]));
+    begun(list);
+    list.items = value.items.map(copyOf);
+    list.open = value.open;
+    return list;
+  }
+  if (!(value instanceof DictV)) return undefined;
+  const dict = m.temp(new DictV());
+  begun(dict);
+  for (const [key, entry] of value.entries) dict.entries.set(key, { key: entry.key, value: copyOf(entry.value) });
+  dict.open = value.open;
+  return dict;
+}
+
 /** What `copy.deepcopy` makes of a module: each tensor is read into memory of its own, each part is another one. */
 export function copyOfModule(m: Machine, module: Obj, copies = new Map<Value, Value>()): Value {
   const copyOf = (value: Value): Value => {
@@ -200,20 +223,7 @@ export function copyOfModule(m: Machine, module: Obj, copies = new Map<Value, Va
     if (value instanceof TensorV) return made(value, copyOfTensor(m, value));
     if (isObj(value) && isModule(value)) return copyOfModule(m, value, copies);
     if (value instanceof BoundMethodV) return m.temp(new BoundMethodV(copyOf(value.self), value.target));
-    if (value instanceof ListV) {
-      const list = made(value, m.temp(new ListV([])));
-      list.items = value.items.map(copyOf);
-      list.open = value.open;
-      return list;
-    }
-    if (value instanceof TupleV) return m.temp(new TupleV(value.items.map(copyOf), value.fields));
-    if (value instanceof DictV) {
-      const dict = made(value, m.temp(new DictV()));
-      for (const [key, entry] of value.entries) dict.entries.set(key, { key: entry.key, value: copyOf(entry.value) });
-      dict.open = value.open;
-      return dict;
-    }
-    return value;
+    return copyOfContainer(m, value, copyOf, (copy) => made(value, copy)) ?? value;
   };
   const made = <T extends Value>(value: Value, copy: T): T => {
     copies.set(value, copy);

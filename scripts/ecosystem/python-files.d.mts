@@ -1,0 +1,3 @@
+/** Absolute paths, sorted. */
+export function pythonFiles(folder: string): string[];
+export function usesStreams(file: string): boolean;
