@@ -5741,3 +5741,49 @@ class Trainer:
 trainer = Trainer(head=Head())
 for number in range(2):
     print(trainer.run_step({"targets": torch.ones(number)}))
+
+#- case: a flag that the body of a base makes, behind one of the same name
+class Flag:
+    def __init__(self, value):
+        self.value = value
+
+class Base:
+    OVERLAP = Flag(True)
+
+class Flags(Base):
+    OVERLAP = Flag(False)
+
+    def overlap(self):
+        return super().OVERLAP.value
+
+def run(x, side):
+    x = x.cuda() + 1
+    if not Flags().overlap():
+        side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+        #   ^ missing-wait
+    torch.cuda.current_stream().wait_stream(side)
+    return y
+#- good
+class Flag:
+    def __init__(self, value):
+        self.value = value
+
+class Base:
+    OVERLAP = Flag(True)
+
+class Flags(Base):
+    OVERLAP = Flag(False)
+
+    def overlap(self):
+        return super().OVERLAP.value
+
+def run(x, side):
+    x = x.cuda() + 1
+    if Flags().overlap():
+        side.wait_stream(torch.cuda.current_stream())
+    with torch.cuda.stream(side):
+        y = x * 2
+    torch.cuda.current_stream().wait_stream(side)
+    return y
